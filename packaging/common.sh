@@ -1,4 +1,4 @@
-# What the scripts of this folder share; they source it. Artefacts go to dist/, everything else to target/packaging.
+# Sourced by the scripts in this folder. Artefacts go to dist/, everything else to target/packaging.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD
@@ -21,7 +21,7 @@ tools() {
     export PATH=$work/tools/bin:$PATH
 }
 
-# Packs the folder `$work/$1` as dist/$1.tar.gz: the same bytes from the same files.
+# Packs the folder `$work/$1` as dist/$1.tar.gz. The same files always produce the same bytes.
 pack() {
     tar -C "$work" --sort=name --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --mtime=@0 -c "$1" |
         gzip -9n >"$dist/$1.tar.gz"

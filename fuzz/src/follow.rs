@@ -117,7 +117,7 @@ impl Follower {
                     assert_eq!(time, event.timestamp_ns.to_le_bytes());
                 }
                 let Ok(reader) = IndexReader::from_bytes(bytes) else {
-                    assert!(!is_all, "a reader refuses what was followed");
+                    assert!(!is_all, "a reader refuses the followed file");
                     return;
                 };
                 if is_all || is_whole(reader.completeness(), &reader.disagreements()) {
@@ -132,7 +132,7 @@ impl Follower {
                 }
                 assert!(given.is_empty() || end <= bytes.len() as u64);
                 let Ok(reader) = DetailReader::from_bytes(bytes) else {
-                    assert!(!is_all, "a reader refuses what was followed");
+                    assert!(!is_all, "a reader refuses the followed file");
                     return;
                 };
                 if is_all || is_whole(reader.completeness(), &reader.disagreements()) {
@@ -244,11 +244,11 @@ fn events_offset(bytes: &[u8]) -> usize {
 fn create(path: &Path) -> File {
     let mut options = OpenOptions::new();
     let options = options.write(true).create_new(true);
-    options.open(path).expect("a folder of our own")
+    options.open(path).expect("we own this folder")
 }
 
 fn patch(mut file: &File, offset: usize, bytes: &[u8]) {
     let sought = file.seek(SeekFrom::Start(offset as u64));
     let done = sought.and_then(|_| file.write_all(bytes));
-    done.expect("a folder of our own");
+    done.expect("we own this folder");
 }

@@ -25,11 +25,11 @@ pub const ABOUT: &str = "case.json";
 #[must_use]
 pub fn about(target: Target, name: &str, input: &[u8]) -> Value {
     let scratch = scratch();
-    // Findings contain the name of the folder, so it must always be the same.
+    // Findings contain the folder's name, so it must always be the same.
     let folder = scratch.path().join("found");
     let made = std::fs::create_dir(&folder).is_ok();
     let has_files = made && write(target, input, &folder);
-    // After a panic, the reports so far are still there.
+    // After a panic, the reports made before it are kept.
     let mut seen = Checked::default();
     let look = AssertUnwindSafe(|| check(&folder, &mut seen));
     let checked = if has_files {
@@ -86,7 +86,7 @@ pub fn propose(folder: &Path, target: Target, name: &str, input: &[u8]) -> io::R
     }
     if panic::catch_unwind(|| (target.body)(input)).is_ok() {
         return Err(io::Error::other(format!(
-            "{} does not panic on it",
+            "{} does not panic on the input",
             target.name
         )));
     }

@@ -1,4 +1,4 @@
-//! Compares what a recovery must keep of a thread.
+//! Compares the parts of a thread that a recovery must keep.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use atf::thread::ThreadReader;
 /// The type, flags, timestamp and payload of a detail.
 pub type KeptDetail = (u16, u16, u64, Vec<u8>);
 
-/// An event with its detail, without what a rewrite may change: the thread's id and the links.
+/// An event with its detail, except what a rewrite may change: the thread's id and the links.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Kept {
     /// The timestamp in nanoseconds.
@@ -75,7 +75,7 @@ pub(crate) fn all_are_kept(original: &SessionReader, recovered: &SessionReader, 
             let name = entry.path().file_name().expect("a folder");
             Some((name.to_string_lossy().into_owned(), entry.open().ok()?))
         });
-        // Only a recovery reads a ring whose details do not belong to the thread.
+        // Only a recovery reads a kill journal whose details do not belong to the thread.
         let is_read_alike = |name: &str| {
             let mut threads = all["sessions"].as_array().into_iter().flatten();
             let thread = threads.find_map(|session| {
@@ -88,7 +88,7 @@ pub(crate) fn all_are_kept(original: &SessionReader, recovered: &SessionReader, 
         };
         let threads = threads.filter(|(name, _)| is_read_alike(name));
         let kept = threads.map(|(name, thread)| {
-            let kept = kept(&thread).expect("files that are there can be read");
+            let kept = kept(&thread).expect("existing files can be read");
             (name, kept)
         });
         kept.collect::<BTreeMap<_, _>>()

@@ -102,13 +102,13 @@ const EDGES: [u64; 12] = [
 ];
 
 impl Chance {
-    /// Creates the changes of a seed.
+    /// Creates changes from a random seed.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
         Self(Random::new(seed))
     }
 
-    /// Cuts an input, flips a bit, or changes a piece; it may copy a piece of one of the `seeds`.
+    /// Truncates an input, flips a bit, or changes a piece, which may come from one of the `seeds`.
     pub fn change(&mut self, input: &mut Vec<u8>, seeds: &[&[u8]]) {
         if input.is_empty() {
             input.push(0);

@@ -35,7 +35,7 @@ pub fn unpack(data: &[u8], folder: &Path) -> bool {
             MANIFEST_FILE => folder.to_path_buf(),
             _ => folder.join(format!("thread_{thread}")),
         };
-        fs::create_dir_all(&folder).expect("a folder of our own");
+        fs::create_dir_all(&folder).expect("we own this folder");
         put(&folder.join(name), bytes);
     }
     true

@@ -14,19 +14,19 @@ use crate::packed;
 use crate::scratch::{put, scratch};
 use crate::writer::{HEADER_SIZE as HEADER, Ops};
 
-/// How a thread's events are split between its files and its ring.
+/// How a thread's events are split between its files and its kill journal.
 #[derive(Debug, Arbitrary)]
 struct Killed<'a> {
     index: Parted,
     detail: Parted,
-    /// Bytes of the ring to change: their offsets and new values.
+    /// Bytes of the kill journal to change: their offsets and new values.
     changes: Vec<(u16, u8)>,
-    /// The size to truncate the ring's file to.
+    /// The size to which the kill journal is truncated.
     cut: Option<u16>,
     ops: Ops<'a>,
 }
 
-/// How events are split between a file and its ring area, in bytes of the events section. Larger
+/// How events are split between a file and its journal area, in bytes of the events section. Larger
 /// numbers are reduced to the section's size.
 #[derive(Debug, Arbitrary)]
 struct Parted {
@@ -34,25 +34,25 @@ struct Parted {
     start: u16,
     /// The size of the area.
     size: u16,
-    /// How many of the area's bytes are already in the file.
+    /// The number of the area's bytes that are already in the file.
     written: u16,
 }
 
-/// A file and its ring area.
+/// A file and its journal area.
 struct Part {
     file: Vec<u8>,
     start: u64,
     checksum: u32,
     area: Vec<u8>,
-    /// The file, continued with everything in the ring.
+    /// The file, continued with everything in the kill journal.
     whole: Vec<u8>,
 }
 
-/// Reads a thread with a ring.
+/// Reads a thread with a kill journal.
 ///
-/// - If the ring is a writer's, the thread has exactly the events of the file and the ring.
-/// - Whatever the ring contains, nothing panics, and the thread starts with the events of the file
-///   itself, in order.
+/// - If a writer wrote the journal, the thread has exactly the events of the file and the journal.
+/// - Whatever the journal contains, nothing panics, and the thread starts with the events of the
+///   file itself, in order.
 pub fn ring(data: &[u8]) {
     let scratch = scratch();
     let folder = scratch.path();
@@ -64,7 +64,7 @@ pub fn ring(data: &[u8]) {
     };
     let written = killed.ops.run(7);
     let [index, detail] = written.grown(7);
-    let (placeholder, last) = index.expect("there always is one");
+    let (placeholder, last) = index.expect("there is always an index file");
     let index = killed.index.part(&placeholder, &last);
     let detail = detail.map(|(placeholder, last)| killed.detail.part(&placeholder, &last));
     let mut ring = ring_of(killed.ops.version(), &index, detail.as_ref());
@@ -87,7 +87,7 @@ pub fn ring(data: &[u8]) {
     }
 }
 
-/// Returns a packed thread whose writer was killed halfway: the ring contains the second half of
+/// Returns a packed thread whose writer was killed halfway: the journal contains the second half of
 /// the events, and the first half of those is also in the file.
 pub(crate) fn killed(index: &[u8], detail: Option<&[u8]>) -> Vec<u8> {
     let part = |bytes: &[u8]| {
@@ -118,7 +118,7 @@ const VERSION_AT: usize = offset("version");
 /// The offset of the thread's id, which is the same in every header.
 const THREAD_ID_AT: usize = offset("thread_id");
 
-/// Returns the offset of a field of a ring's header, which is the same in every wire version.
+/// Returns the offset of a kill journal's header field, which is the same in every wire version.
 const fn offset(field: &str) -> usize {
     let field = Record::RingHeader.field(Wire::V2, field);
     field.expect("the header has the field").offset
@@ -196,20 +196,20 @@ fn any_ring(folder: &std::path::Path) {
     let Ok(thread) = ThreadReader::open(folder) else {
         return;
     };
-    let file = IndexReader::open(folder.join(INDEX_FILE)).expect("it was opened with the ring");
+    let file = IndexReader::open(folder.join(INDEX_FILE)).expect("it was opened with the journal");
     if thread.ring().is_none_or(|ring| ring.index_bytes == 0) {
         assert_eq!(index_events(&file), index_events(thread.index()));
     } else {
         assert!(file.footer().is_none(), "nothing is missing");
         let (mut file, with_ring) = (index_events(&file), index_events(thread.index()));
-        // Bytes that look like the beginning of a footer may become a footer once the ring's bytes
-        // are added.
+        // Bytes that look like the beginning of a footer may become a footer once the journal's
+        // bytes are added.
         let magic = u64::from(u32::from_le_bytes(IndexFooter::MAGIC));
         let footer = file
             .iter()
             .position(|event| event.timestamp_ns & 0xffff_ffff == magic);
         file.truncate(footer.unwrap_or(file.len()));
-        // So may bytes with a damaged magic and the right count.
+        // Bytes with a damaged magic and the correct count may also become one.
         let next = with_ring.len();
         if file
             .get(next)
@@ -217,7 +217,7 @@ fn any_ring(folder: &std::path::Path) {
         {
             file.truncate(next);
         }
-        // An event of kind 0 is torn if only zeros follow it, and the ring may add such zeros.
+        // An event of kind 0 is torn if only zeros follow it, and the journal may add such zeros.
         file.pop_if(|event| u32::from(event.event_kind) == 0);
         assert!(with_ring.starts_with(&file), "{file:#?}\n{with_ring:#?}");
     }
@@ -226,8 +226,8 @@ fn any_ring(folder: &std::path::Path) {
         assert_eq!(events.len() as u64, detail.event_count());
     }
     for event in thread.index().events_in(..).take(64) {
-        let event = event.expect("it can be read");
-        let _ = thread.detail_of(&event).expect("it can be read");
+        let event = event.expect("the event can be read");
+        let _ = thread.detail_of(&event).expect("the detail can be read");
     }
 }
 
@@ -241,12 +241,12 @@ fn as_written(folder: &std::path::Path, index: &Part, detail: Option<&Part>) {
     if is_finalized {
         return;
     }
-    let thread = ThreadReader::open(folder).expect("a reader reads both together");
+    let thread = ThreadReader::open(folder).expect("both can be read together");
     assert!(thread.ring_error().is_none(), "{:?}", thread.ring_error());
     assert_eq!(index_events(&whole), index_events(thread.index()));
     let whole = detail.map(|detail| DetailReader::from_bytes(detail.whole.as_slice()));
     if let Some(Ok(whole)) = whole {
-        let found = thread.detail().expect("a reader reads both together");
+        let found = thread.detail().expect("both can be read together");
         assert_eq!(detail_events(&whole), detail_events(found));
     }
 }

@@ -12,9 +12,9 @@ pub fn scratch() -> tempfile::TempDir {
     } else {
         tempfile::tempdir()
     };
-    made.expect("a place for temporary files")
+    made.expect("a temporary folder can be created")
 }
 
 pub(crate) fn put(path: &Path, bytes: &[u8]) {
-    fs::write(path, bytes).expect("a folder of our own");
+    fs::write(path, bytes).expect("we own this folder");
 }

@@ -26,7 +26,7 @@ pub fn seeds(root: &Path) -> io::Result<Seeds> {
         .collect();
     let mut add = |targets: &[&'static str], name: &str, bytes: &[u8]| {
         for target in targets {
-            let of_target = seeds.get_mut(target).expect("a target of the table");
+            let of_target = seeds.get_mut(target).expect("the target is in the table");
             of_target.insert(name.to_owned(), bytes.to_vec());
         }
     };

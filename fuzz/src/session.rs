@@ -25,7 +25,7 @@ struct Session<'a> {
 #[derive(Debug, Arbitrary)]
 enum Manifest<'a> {
     Bytes(&'a [u8]),
-    /// A list of threads that may not exist, possibly in an invalid form.
+    /// A list of threads, which need not exist. The list may be invalid.
     Listed {
         ids: Vec<Id<'a>>,
         clock: u8,
@@ -97,7 +97,7 @@ impl Session<'_> {
         }
         for thread in self.threads.iter().take(4) {
             let folder = folder.join(format!("thread_{}", thread.id));
-            fs::create_dir_all(&folder).expect("a folder of our own");
+            fs::create_dir_all(&folder).expect("we own this folder");
             match &thread.files {
                 ThreadFiles::Raw {
                     index,
@@ -183,7 +183,7 @@ fn cut_to_half(folder: &Path, out: &Path, (start_ns, end_ns): (u64, u64)) -> Opt
 pub fn recover(data: &[u8]) {
     let scratch = scratch();
     let folder = scratch.path().join("in");
-    fs::create_dir(&folder).expect("a folder of our own");
+    fs::create_dir(&folder).expect("we own this folder");
     if !write(data, &folder) {
         return;
     }
@@ -196,7 +196,7 @@ pub fn recover(data: &[u8]) {
     let mut count = 0_u64;
     // Problems with threads are returned after the last event.
     for event in merged.events().take_while(Result::is_ok) {
-        event.expect("files that are there can be read");
+        event.expect("existing files can be read");
         count += 1;
     }
     assert_eq!(count, total, "the merge has all events");
@@ -214,7 +214,7 @@ pub fn recover(data: &[u8]) {
     all_are_kept(&opened, &recovered, &report);
 
     let again = scratch.path().join("again");
-    recover_session(&out, &again, &RecoverOptions::default()).expect("it recovers once more");
+    recover_session(&out, &again, &RecoverOptions::default()).expect("it can be recovered");
     for thread in recovered.threads() {
         for name in [INDEX_FILE, DETAIL_FILE] {
             let file = Path::new(thread.path().file_name().expect("a folder")).join(name);

@@ -33,7 +33,7 @@ use crate::scratch::scratch;
 pub fn session(data: &[u8]) {
     let scratch = scratch();
     let folder = scratch.path().join("in");
-    fs::create_dir(&folder).expect("a folder of our own");
+    fs::create_dir(&folder).expect("we own this folder");
     if !crate::session::write(data, &folder) {
         return;
     }
@@ -69,7 +69,7 @@ fn reported(thread: &ThreadReader) -> Reported {
     let text = |error: atf::Error| error.to_string();
     let details = thread.detail();
     let payload = |event: atf::Result<atf::detail::DetailEvent>| {
-        let reader = details.expect("it gave the event");
+        let reader = details.expect("it returned the event");
         event
             .and_then(|event| reader.payload(&event, usize::MAX))
             .map_err(text)
@@ -92,7 +92,7 @@ fn reported(thread: &ThreadReader) -> Reported {
     }
 }
 
-#[allow(unsafe_code, reason = "a mapping is a promise about the file")]
+#[allow(unsafe_code, reason = "nothing else may change a mapped file")]
 fn mapped(session: &SessionReader, folder: &Path) {
     // SAFETY: nothing else changes these files.
     let options = unsafe { OpenOptions::new().mapped() };
@@ -144,7 +144,7 @@ fn merged(session: &SessionReader) -> Vec<MergedEvent> {
         assert!(found.iter().all(|event| expected.contains(event)));
         // If time goes backwards within a thread, a time range need not contain all of its events.
         if ordered(session) {
-            same("a range of time", &expected, &found);
+            same("a time range", &expected, &found);
         }
     }
     all
@@ -155,12 +155,12 @@ fn ordered(session: &SessionReader) -> bool {
         .threads()
         .iter()
         .filter_map(|entry| entry.open_index().ok());
-    let mut scans = indexes.map(|index| index.scan().expect("a folder of our own"));
+    let mut scans = indexes.map(|index| index.scan().expect("we own this folder"));
     scans.all(|scan| scan.is_ordered())
 }
 
-/// Repeatedly takes the earliest of the threads' next events. If several of them have the same
-/// time, takes that of the first thread.
+/// Repeatedly takes the earliest of the threads' next events. If several have the same time, takes
+/// the one from the first thread.
 fn simple_merge(session: &SessionReader) -> Vec<MergedEvent> {
     let entries = session.threads().iter();
     let threads = entries.filter_map(|entry| Some((entry.id(), entry.open_index().ok()?)));
@@ -216,7 +216,7 @@ fn spans(session: &SessionReader, events: &[MergedEvent]) {
 
 fn followed(session: &SessionReader) {
     let mut follower = SessionFollower::new(session.path());
-    let threads = follower.poll_threads().expect("a folder of our own");
+    let threads = follower.poll_threads().expect("we own this folder");
     for thread in threads {
         let mut follower = thread.follow_index();
         let (given, end) = drained(|| follower.poll_event());
@@ -224,15 +224,15 @@ fn followed(session: &SessionReader) {
             continue;
         };
         let all: Vec<_> = index.events_in(..).map_while(Result::ok).collect();
-        // A footer under a placeholder header, with bytes after it, may be an event's first half
-        // to a follower.
+        // To a follower, a footer that is followed by bytes may be the first half of an event if
+        // the header is a placeholder.
         let is_certain = !index.header().is_placeholder() || index.bytes_after_footer() == 0;
         let must_end = is_certain && is_whole(index.completeness(), &index.disagreements());
         if must_end || end.is_finalized() {
             let expected = End::finalized(&index.checksum(), None);
             same("followed", &(&all, expected), &(&given, end));
         } else {
-            // Followers do not read the ring, and return only events that are certain.
+            // Followers do not read the kill journal, and return only events that are certain.
             assert!(all.starts_with(&given), "{all:#?}\n{given:#?}");
         }
         let mut follower = DetailFollower::new(thread.path().join(DETAIL_FILE));
@@ -350,7 +350,7 @@ fn converted(original: &SessionReader, folder: &Path, scratch: &Path) {
             let session = SessionReader::open(path).expect("it was just written");
             same("converted", &expected, &kept_of(&session));
         }
-        fs::remove_dir_all(&there).expect("a folder of our own");
-        fs::remove_dir_all(&back).expect("a folder of our own");
+        fs::remove_dir_all(&there).expect("we own this folder");
+        fs::remove_dir_all(&back).expect("we own this folder");
     }
 }

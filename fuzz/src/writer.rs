@@ -220,7 +220,7 @@ pub fn writer(data: &[u8]) {
         return;
     };
     let written = ops.run(7);
-    let index = IndexReader::from_bytes(written.index).expect("what was written can be read");
+    let index = IndexReader::from_bytes(written.index).expect("our own output can be read");
     assert_eq!(
         matches!(index.completeness(), Completeness::Finalized),
         written.is_finalized
@@ -260,7 +260,7 @@ pub fn writer(data: &[u8]) {
         assert!(written.details.is_empty());
         return;
     };
-    let detail = DetailReader::from_bytes(bytes).expect("what was written can be read");
+    let detail = DetailReader::from_bytes(bytes).expect("our own output can be read");
     if written.is_finalized {
         assert_eq!(detail.event_count(), places);
     } else {

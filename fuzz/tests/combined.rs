@@ -1,9 +1,9 @@
-//! Damages each file in two or three places at once: numbers of its header and footer, and its end.
-//! Readers must refuse the file or return the first events that were written, if not all. Two
+//! Damages each file in two or three places at once: fields of its header and footer, and its end.
+//! Readers must refuse the file or return some or all of the written events, from the first. Two
 //! decoders that share no code must still agree, as must followers and readers.
 //!
-//! If only one number is wrong, another one is still right. Fuzzing found bugs where two numbers
-//! were wrong; this test tries all such combinations.
+//! If only one number is wrong, a redundant one is still correct. Fuzzing found bugs that need two
+//! wrong numbers; this test tries all such combinations.
 
 use std::fs;
 use std::panic::{self, AssertUnwindSafe};
@@ -24,7 +24,7 @@ enum Fault {
     Add(usize, u32),
     /// Appends bytes.
     Append(Vec<u8>),
-    /// Removes bytes at the end.
+    /// Removes bytes from the end.
     Cut(usize),
 }
 
@@ -49,8 +49,8 @@ fn faults_of(record: usize) -> impl Iterator<Item = Fault> {
     numbers.flat_map(|offset| [1, u32::MAX].map(|number| Fault::Add(offset, number)))
 }
 
-/// Returns combinations of faults: all pairs, and all triples of a number in the header and one in
-/// the footer that are one too large, and a wrong end.
+/// Returns combinations of faults: all pairs, and all triples of a header number and a footer
+/// number that are one too large, and a damaged end.
 fn combinations(size: usize, is_placeholder: bool) -> Vec<Vec<Fault>> {
     let header = || faults_of(0).filter(|_| !is_placeholder);
     let footer = || faults_of(size - RECORD);
@@ -133,10 +133,10 @@ fn check_all(name: &str, others: &[(&str, Vec<u8>)], bytes: &[u8]) {
     differential(bytes);
     let session = scratch();
     let folder = session.path().join("thread_7");
-    fs::create_dir(&folder).expect("a folder of our own");
+    fs::create_dir(&folder).expect("we own this folder");
     let file = [(name, bytes.to_vec())];
     for (name, bytes) in file.iter().chain(others) {
-        fs::write(folder.join(name), bytes).expect("a folder of our own");
+        fs::write(folder.join(name), bytes).expect("we own this folder");
     }
     readers(session.path());
 }

@@ -14,7 +14,7 @@ fn try_input(body: Body, bytes: &[u8]) {
     if let Err(panic) = std::panic::catch_unwind(|| body(bytes)) {
         let name = std::thread::current().name().unwrap_or("input").to_owned();
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        fs::write(&path, bytes).expect("the folder that cargo made");
+        fs::write(&path, bytes).expect("cargo created the folder");
         eprintln!("the input is in {}", path.display());
         std::panic::resume_unwind(panic);
     }
@@ -149,9 +149,9 @@ fn the_c_api_reads_what_the_rust_api_reads() {
 }
 
 #[test]
-fn two_decoders_read_the_same() {
+fn two_decoders_agree() {
     let corpus = tempfile::tempdir().expect("a place");
-    edition::copy(corpus.path(), &corpus::cases()).expect("a folder of our own");
+    edition::copy(corpus.path(), &corpus::cases()).expect("we own this folder");
     for folder in [Path::new("../samples"), corpus.path()] {
         for ending in ["index.atf", "detail.atf"] {
             let files = files_below(folder, ending);
@@ -174,7 +174,7 @@ fn threads_are_read_with_any_ring() {
 
 /// Every seed has its target's input format, and no target panics on its seeds.
 #[test]
-fn seeds_of_the_corpus_find_nothing() {
+fn corpus_seeds_cause_no_panics() {
     let seeds = atf_fuzz::seeds::seeds(Path::new("..")).expect("the repository's own folders");
     for target in atf_fuzz::TARGETS {
         let seeds = &seeds[target.name];
@@ -243,7 +243,7 @@ fn a_crash_becomes_a_small_case_that_names_the_rule() {
         name: "index",
         body: trusts_the_count,
     };
-    let case = corpus::find("v1/iftr-002-a-billion").expect("a case of the corpus");
+    let case = corpus::find("v1/iftr-002-a-billion").expect("the case exists");
     let mut input = case.files["index.atf"].clone();
     // The header also states a billion events, and the footer is missing.
     input[28..32].copy_from_slice(&1_000_000_000_u32.to_le_bytes());
@@ -257,5 +257,5 @@ fn a_crash_becomes_a_small_case_that_names_the_rule() {
     let rules = about["rules"].to_string();
     assert!(rules.contains("ATF-IHDR-"), "{about:#}");
     let again = found::propose(folder.path(), planted, "count-is-trusted", &input);
-    assert!(again.is_err(), "a name is taken once");
+    assert!(again.is_err(), "a name can be used only once");
 }

@@ -17,8 +17,8 @@ def archive(arguments: list[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     command = commands.add_parser("pack", help="pack a session into an archive of Parquet files")
     command.add_argument("session", metavar="SESSION")
-    command.add_argument("archive", metavar="ARCHIVE", help="the archive's folder; it may have other sessions")
-    command.add_argument("--tables", metavar="T,T", help="tables next to events, details and files")
+    command.add_argument("archive", metavar="ARCHIVE", help="the archive's folder; it may contain other sessions")
+    command.add_argument("--tables", metavar="T,T", help="tables in addition to events, details and files")
     selected(command)
     command = commands.add_parser("unpack", help="restore a session's files")
     command.add_argument("archive", metavar="ARCHIVE")
@@ -62,6 +62,6 @@ def kit() -> int:
     try:
         return subprocess.run([program, *sys.argv[1:]], check=False).returncode
     except OSError as error:
-        print(f"adatrace: {program}: {error.strerror}: only wheels have this program; from source, it is built with"
+        print(f"adatrace: {program}: {error.strerror}: only wheels contain this program; build it from source with"
               " `cargo install --path conformance`", file=sys.stderr)
         return 2

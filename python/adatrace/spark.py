@@ -131,7 +131,7 @@ class Reader(DataSourceReader):
         session = adatrace.open(partition.found.path)
         columns = [name for name in self.schema.names if name not in ("host", "session")]
         options = {
-            # If only `host` and `session` are needed, any column gives the number of rows.
+            # If only `host` and `session` are needed, any column yields the number of rows.
             "columns": columns or session.table(self.table).columns[:1],
             "clock": self.clock,
             "dictionaries": False,
@@ -199,7 +199,7 @@ class PushingReader(Reader):
                 self.only[column] = each.value
             elif column == "time_ns" and self.table == "events":
                 self._bound(each)
-            # Spark applies every filter itself as well, so contradictory filters leave no rows.
+            # Spark also applies every filter itself, so contradictory filters leave no rows.
             yield each
 
     def _bound(self, each):

@@ -1,4 +1,4 @@
-//! The compiled part of the Python package `atf`: it opens sessions and passes their tables to
+//! The compiled part of the Python package `adatrace`: it opens sessions and passes their tables to
 //! Arrow's C interface.
 //!
 //! The package's own modules, in the folder `adatrace`, contain the public classes with their

@@ -13,7 +13,7 @@ use pyo3::types::{PyCapsule, PyList};
 
 use crate::error::{exception, problems};
 
-/// A table of a session. Each read starts from the beginning.
+/// A table of a session. Each read starts at the beginning.
 #[pyclass(frozen, module = "adatrace")]
 pub(crate) struct Table {
     origin: Origin,

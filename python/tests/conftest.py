@@ -40,7 +40,7 @@ def copy_corpus(folder):
 
 
 def part_bytes(part):
-    """Returns the bytes of a part: text, or a name, bytes in hexadecimal and how often they repeat."""
+    """Returns the bytes of a part: text, or a name, bytes in hexadecimal and an optional repeat count."""
     if isinstance(part, str):
         return part.encode()
     _, digits, *times = part

@@ -72,7 +72,7 @@ def stored(archive):
 def test_captured_sessions_come_back_and_tables_reproduce_their_events(session, tmp_path):
     packed = there_and_back(session, tmp_path)
     indexes = [path.stat().st_size for path in session.glob("thread_*/index.atf")]
-    # Each index has a header, whole events and, if it is finalized, a footer.
+    # Each index has a header, complete events and, if it is finalized, a footer.
     assert packed.from_tables >= sum(size - 64 - 64 - (size % 32) for size in indexes)
     details = [path for path in session.glob("thread_*/detail.atf")]
     torn = sum(path.stat().st_size for path in details if path.read_bytes()[-64:-60] != b"2DTA")
@@ -234,7 +234,7 @@ def test_an_archive_has_many_sessions(tmp_path):
     name = "session_20260105_101500.pid_4242"
     with pytest.raises(ValueError, match="has 3 sessions.*host=h-1/session="):
         adatrace.unpack(archive, tmp_path / "a")
-    with pytest.raises(adatrace.ArchiveError, match="does not have the session"):
+    with pytest.raises(adatrace.ArchiveError, match="does not contain the session"):
         adatrace.unpack(archive, tmp_path / "a", host="h-3")
     adatrace.unpack(archive, tmp_path / "a", host="h-1")
     adatrace.unpack(archive, tmp_path / "b", host="h-2", name=name)

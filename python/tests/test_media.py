@@ -1,4 +1,4 @@
-"""With `clock="media"`, times are those of the recording to which the timing anchors refer."""
+"""With `clock="media"`, times are on the clock of the recording to which the timing anchors refer."""
 
 import json
 
@@ -10,14 +10,13 @@ from conftest import SMALL, expected_calls, expected_events
 from test_tables import CALL_COLUMNS, EVENT_COLUMNS, rows
 
 FIRST_NS = 1234567890123000
-# The times of the trace and the samples of the recording, which is faster at first and slower
-# later.
+# Times of the trace and samples of the recording, whose clock is faster at first and slower later.
 ANCHORS = [(FIRST_NS, 0), (FIRST_NS + 50_000, 3), (FIRST_NS + 100_000, 5)]
 SAMPLES_PER_SECOND = 48_000
 
 
 def media(ns):
-    """Converts a time of the trace: between two anchors at their rate, and after the last one at the trace's rate."""
+    """Converts a trace time: between two anchors at their rate, and after the last one at the trace's rate."""
     points = [(host, samples * 10**9 // SAMPLES_PER_SECOND) for host, samples in ANCHORS]
     for (host, start), (next_host, end) in zip(points, points[1:]):
         if ns < next_host:
@@ -52,7 +51,7 @@ def test_times_and_durations_are_those_of_the_recording(recorded):
     assert rows(in_media) == [tuple(map(media, pair)) for pair in bounds]
     report = rows(session.report(columns=["self_ns"], clock="media"))
     known = [call[6] for call in expected_calls(SMALL, media)]
-    assert None not in known, "so their sum is that of the report"
+    assert None not in known, "so their sum must match the report"
     assert sum(ns for (ns,) in report) == sum(known)
     assert rows(session.events(columns=EVENT_COLUMNS, clock="trace")) == expected_events(SMALL)
 
@@ -69,7 +68,7 @@ def test_a_range_is_on_the_clock_of_the_recording(recorded):
         for row in expected_calls(SMALL, media)
         if row[4] <= last and (row[5] is None or row[4] + row[5] >= first)
     ]
-    # No timestamp converts to a time after the greatest one.
+    # No timestamp converts to a time after the maximum.
     after = {"from_ns": 2**64 - 1, "clock": "media"}
     assert rows(session.events(**after)) == rows(session.details(**after)) == []
 

@@ -121,7 +121,7 @@ def test_an_existing_session_is_not_overwritten(tmp_path):
 
 
 def test_a_failure_leaves_nothing(tmp_path):
-    (tmp_path / "calls").write_text("a file where a folder must be")
+    (tmp_path / "calls").write_text("a file instead of a folder")
     with pytest.raises(adatrace.OutputError):
         adatrace.open(SMALL).to_parquet(tmp_path, tables=["events", "calls"])
     assert [path for path in tmp_path.rglob("*") if path.suffix == ".parquet"] == []
@@ -135,7 +135,7 @@ def test_a_file_that_fails_in_the_middle_leaves_nothing(tmp_path, form):
     write(tmp_path / "whole", tables=["calls", "events"])
     largest = max(path.stat().st_size for path in (tmp_path / "whole").rglob("*") if path.is_file())
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    # Python ignores the signal that a file beyond the limit causes.
+    # Python ignores the signal that is sent when a file exceeds the limit.
     resource.setrlimit(resource.RLIMIT_FSIZE, (largest // 2, limits[1]))
     try:
         with pytest.raises(adatrace.OutputError):

@@ -1,4 +1,4 @@
-"""The data source for Spark, called as a worker calls it. `docs/spark.md` runs it on a cluster."""
+"""The data source for Spark, called in the same way as by a worker. `docs/spark.md` runs it on a cluster."""
 
 import adatrace
 import pytest

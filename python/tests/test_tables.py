@@ -148,7 +148,7 @@ def test_a_histogram_counts_the_durations_of_the_calls(path):
         assert calls == sum(from_ns <= ns <= to_ns for ns in durations[function]) > 0
         assert to_ns - from_ns <= from_ns / 32
     assert sum(row[3] for row in found) == sum(map(len, durations.values()))
-    # Functions have the order of the report, and durations ascend.
+    # Functions are in the same order as in the report, and durations ascend.
     order = [function for (function,) in rows(session.report(columns=["function_id"]))]
     assert found == sorted(found, key=lambda row: (order.index(row[0]), row[1]))
     batches = pa.RecordBatchReader.from_stream(session.histogram(batch_rows=3))
@@ -171,7 +171,7 @@ def test_a_histogram_selects_functions_as_the_command_does():
     assert names("*parse*") == names("parse") > names("parse1")
     early = session.events(columns=["time_ns"], batch_rows=1)
     first_ns = next(iter(pa.RecordBatchReader.from_stream(early))).column(0)[0].as_py()
-    assert names("parse", to_ns=first_ns - 1) == set(), "known, but not called in this time"
+    assert names("parse", to_ns=first_ns - 1) == set(), "known, but not called in this time range"
     for unknown in ["nothing", "=parse", "parse"[:-1] + "?"]:
         with pytest.raises(ValueError, match="^no function matches " + re.escape(unknown) + "$"):
             session.histogram(unknown)

@@ -45,7 +45,7 @@ def run(path):
         (pathlib.Path(folder) / "samples").symlink_to(ROOT / "samples")
         blessed, count = BLOCK.subn(block, text)
         os.chdir(ROOT)
-    assert count == text.count("```python\n"), f"{path}: a block of Python was not found"
+    assert count == text.count("```python\n"), f"{path}: a Python block was not found"
     return differences, blessed, count
 
 

@@ -6,7 +6,7 @@ import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 
-/** The reader in Java against loads written by hand, as bench.c. */
+/** Compares the Java reader with hand-written loads, like bench.c. */
 final class Bench {
     private static long time;
     private static long[] kinds;

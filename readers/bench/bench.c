@@ -1,5 +1,5 @@
-/* The C header's accessors against loads written by hand: bench FILE ROUNDS. Prints the seconds of both in each round, then
- * the sum of the timestamps, and the number of calls. */
+/* Compares the C header's accessors with hand-written loads: bench FILE ROUNDS. Prints both times in seconds per round,
+ * then the sum of the timestamps, and the number of calls. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

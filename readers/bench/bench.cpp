@@ -1,4 +1,4 @@
-// The reader in C++ against loads written by hand, as bench.c.
+// Compares the C++ reader with hand-written loads, like bench.c.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>

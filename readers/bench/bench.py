@@ -1,4 +1,4 @@
-"""The reader in Python, through NumPy, against a NumPy view written by hand, as bench.c."""
+"""Compares the Python reader, through NumPy, with a hand-written NumPy view, like bench.c."""
 
 import pathlib
 import sys

@@ -1,5 +1,5 @@
-// Answers the conformance kit: testee read PATH, testee write SCRIPT OUT, testee serve, which answers
-// one path a line, or testee accessors: a record, its wire version and two in hex a line.
+// Answers the conformance kit: testee read PATH, testee write SCRIPT OUT, testee serve (one path per
+// line), or testee accessors (per line a record, its wire version and two instances in hex).
 
 #include <atf/session.hpp>
 #include <atf/session_writer.hpp>
@@ -80,7 +80,7 @@ private:
     std::string inner_;
 };
 
-/// Returns a record's fields, except for the magic and those that the wire version lacks.
+/// Returns a record's fields, except for the magic and those missing from the wire version.
 template <typename Record>
 Object document(const Record& record, int wire) {
     Object object;
@@ -88,7 +88,7 @@ Object document(const Record& record, int wire) {
         const std::string key = name;
         const bool is_link = key.size() > 4 && key.compare(key.size() - 4, 4, "_seq") == 0;
         if (key == "magic" || (!is_link && json(value) == "null")) return;
-        // Only version 2 has 64 bits here.
+        // Only version 2 has a 64-bit count.
         const bool is_narrow =
             std::is_same_v<Record, atf::IndexHeader> && wire != 2 && key == "event_count";
         const std::string own = json(value);
@@ -246,7 +246,7 @@ std::vector<std::uint8_t> unhex(const std::string& text) {
     return bytes;
 }
 
-/// The keys of a script's line.
+/// The keys of a script line.
 class Keys {
 public:
     explicit Keys(std::istringstream& words) {
@@ -267,7 +267,7 @@ private:
     std::map<std::string, std::string> all_;
 };
 
-/// Carries out a line about a thread.
+/// Executes a line about a thread.
 std::error_code carry_out(atf::ThreadWriter& thread, const std::string& name, const Keys& keys,
                           atf::IndexEvent& event) {
     if (name == "index") {
@@ -275,7 +275,7 @@ std::error_code carry_out(atf::ThreadWriter& thread, const std::string& name, co
         event.function_id = keys["fn"];
         event.event_kind = atf::EventKind{keys.narrow("kind")};
         event.call_depth = keys.narrow("depth");
-        // The detail follows.
+        // The detail's line follows.
         return keys.has("detail") ? std::error_code() : thread.event(event);
     }
     if (name == "detail") {
@@ -289,7 +289,7 @@ std::error_code carry_out(atf::ThreadWriter& thread, const std::string& name, co
     return name == "finalize" || name == "close" ? thread.finalize() : std::error_code();
 }
 
-/// Executes a script. Events that do not fit on a full disk are tried again at the end.
+/// Executes a script. Events that do not fit on a full disk are retried at the end.
 int write(const char* script, const char* out) {
     signal(SIGXFSZ, SIG_IGN);
     std::optional<atf::SessionWriter> session;
@@ -334,7 +334,7 @@ std::string bytes_of(const Record& record, int wire) {
     return hex({bytes.data(), bytes.size()});
 }
 
-/// Decodes a record, and replaces each of its fields by that of another record.
+/// Decodes a record, and replaces each of its fields with the same field of another record.
 std::string accessors(const std::string& request) {
     std::istringstream words(request);
     std::string name, first, second, answer;

@@ -1,4 +1,4 @@
-// Tests what no script of the kit can: refused events, and the session that a program reads back.
+// Tests what the kit's scripts cannot: refused events, and sessions that a program reads back.
 
 #include <atf/session.hpp>
 #include <atf/session_writer.hpp>

@@ -55,7 +55,7 @@ func detailSeed(wire int) []byte {
 	return data
 }
 
-// seeds adds a file of each wire version, whole and truncated before its footer.
+// seeds adds a file of each wire version, complete and truncated before its footer.
 func seeds(f *testing.F, seed func(wire int) []byte, footer int) {
 	for wire := range indexPlacesOf {
 		data := seed(wire)
@@ -130,7 +130,7 @@ func FuzzManifest(f *testing.F) {
 	})
 }
 
-// The seeds are whole files, and the same files truncated.
+// The seeds are complete files, and truncated copies of them.
 func TestSeeds(t *testing.T) {
 	for wire := range indexPlacesOf {
 		index, err := ReadIndexFile("index.atf", indexSeed(wire))

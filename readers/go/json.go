@@ -64,7 +64,7 @@ func (o *object) hex(name string, value []byte) {
 }
 
 func (o *object) nested(name string, value json.Marshaler) {
-	// Records always can be marshalled.
+	// Records can always be marshalled.
 	text, _ := value.MarshalJSON()
 	o.put(name, string(text))
 }
@@ -77,8 +77,8 @@ func (o *object) end() []byte {
 	return append(o.json, '}')
 }
 
-// members reads the members of a JSON object. It remembers the path of the first one that is missing
-// or wrong.
+// members reads the members of a JSON object. It remembers the path of the first one that is
+// missing or invalid.
 type members struct {
 	all   map[string]any
 	wrong string
@@ -189,8 +189,7 @@ var errJSON = &FormatError{
 }
 
 // ParseManifest parses the bytes of manifest.json. Keys that the format does not define are ignored.
-// The error is a *FormatError, whose Field is the path of the key that is wrong, such as
-// "threads[0].id".
+// The error is a *FormatError, whose Field is the path of the invalid key, such as "threads[0].id".
 func ParseManifest(data []byte) (*Manifest, error) {
 	// The parser of the standard library replaces bytes that are not UTF-8, and lone surrogates.
 	escapes := pairs.ReplaceAll(data, []byte(" "))

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// small is the size in bytes below which files are read: a process may map only some 65,000.
+// small is the size in bytes below which files are read: a process can map only about 65,000.
 const small = 1 << 16
 
 // mapped returns a file's bytes, and a function that frees them.

@@ -11,22 +11,22 @@ import (
 	"strconv"
 )
 
-// Session is the threads of a traced process.
+// Session contains the threads of a traced process.
 type Session struct {
 	// Folder is the path of the folder with the threads' folders.
 	Folder string
 
-	// Threads is the threads by their ids.
+	// Threads contains the threads by their ids.
 	Threads []*Thread
 
 	// Manifest is the parsed manifest.json, or nil if it is absent or cannot be used.
 	Manifest *Manifest
 
-	// ManifestErr is why manifest.json cannot be used, or nil.
+	// ManifestErr describes why manifest.json cannot be used, or is nil.
 	ManifestErr error
 }
 
-// Thread is a thread's files.
+// Thread contains a thread's files.
 type Thread struct {
 	// ID is the id of the thread, from its folder's name.
 	ID uint32
@@ -34,10 +34,10 @@ type Thread struct {
 	// Index is the index, or nil if it is absent or refused.
 	Index *IndexFile
 
-	// Detail is the details, or nil if they are absent or refused.
+	// Detail is the detail file, or nil if it is absent or refused.
 	Detail *DetailFile
 
-	// Refused has an error for each file that cannot be read.
+	// Refused contains an error for each file that cannot be read.
 	Refused []*FormatError
 }
 
@@ -53,9 +53,9 @@ var (
 	threadName  = regexp.MustCompile(`^thread_([0-9]+)$`)
 )
 
-// OpenSession opens a session's folder, or a folder with one process of a session below it. A file
-// that cannot be read as one of the format is no error, but in the Refused of its thread. Close frees
-// the memory of all files. A manifest that cannot be used is no error either: see ManifestErr.
+// OpenSession opens a session's folder, or a folder that contains the folder of one process. An
+// invalid file is not an error, but is listed in its thread's Refused. Close frees the memory of
+// all files. An invalid manifest is not an error either: see ManifestErr.
 func OpenSession(folder string, options ...Option) (*Session, error) {
 	names, err := namesIn(folder)
 	if err != nil {
@@ -112,7 +112,7 @@ func namesIn(folder string) ([]string, error) {
 	return names, err
 }
 
-// onlyProcess returns the name of the only process, if the folder itself is no session.
+// onlyProcess returns the name of the only process, if the folder itself is not a session.
 func onlyProcess(names []string) string {
 	process := ""
 	for _, name := range names {
@@ -157,13 +157,13 @@ func openThread(id uint32, folder string, options []Option) (*Thread, error) {
 	return t, nil
 }
 
-// isRegular returns whether there is a file. A symlink may lead out of the session.
+// isRegular returns whether a regular file exists. A symlink may lead out of the session.
 func isRegular(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.Mode().IsRegular()
 }
 
-// refuse keeps an error of the format, and returns any other.
+// refuse stores a format error, and returns any other error.
 func (t *Thread) refuse(err error) error {
 	var refused *FormatError
 	if errors.As(err, &refused) {
@@ -173,7 +173,7 @@ func (t *Thread) refuse(err error) error {
 	return err
 }
 
-// IsWhole returns whether each file that is there was finalized, and no event is missing.
+// IsWhole returns whether each existing file was finalized, and no event is missing.
 func (t *Thread) IsWhole() bool {
 	if t.Index == nil || !t.Index.IsFinalized() || len(t.Refused) > 0 {
 		return false
@@ -181,7 +181,7 @@ func (t *Thread) IsWhole() bool {
 	return !t.Index.HasHoles() && (t.Detail == nil || t.Detail.IsFinalized())
 }
 
-// LooseLinks counts the links in the index, and those in the details, without a link back.
+// LooseLinks counts the links without a link back, in the index and in the details.
 func (t *Thread) LooseLinks() (dangling, orphans int) {
 	forward := map[uint64]uint64{}
 	if t.Index != nil {

@@ -19,7 +19,7 @@ type FormatError struct {
 	// Offset is the offset of the error in bytes.
 	Offset uint64
 
-	// Field is the field that is wrong, such as "index footer, checksum".
+	// Field is the invalid field, such as "index footer, checksum".
 	Field string
 
 	// Expected describes the value that was expected there.
@@ -107,7 +107,7 @@ func choose(condition bool, then, otherwise uint64) uint64 {
 	return otherwise
 }
 
-// first returns the first offset for which a condition holds, or nowhere.
+// first returns the first offset that meets a condition, or nowhere.
 func first(at uint64, next func(uint64) uint64, isFound func(uint64) bool) uint64 {
 	for !isFound(at) {
 		after := next(at)
@@ -119,7 +119,7 @@ func first(at uint64, next func(uint64) uint64, isFound func(uint64) bool) uint6
 	return at
 }
 
-// last returns the last offset, after which nowhere follows.
+// last returns the last offset before nowhere.
 func last(at uint64, next func(uint64) uint64) uint64 {
 	for {
 		after := next(at)
@@ -142,7 +142,7 @@ func count(at uint64, next func(uint64) uint64) uint64 {
 	}
 }
 
-// source is the bytes of a file. Those after its end read as 0.
+// source contains the bytes of a file. Bytes after its end read as 0.
 type source struct {
 	name string
 	data []byte
@@ -151,7 +151,7 @@ type source struct {
 	// nonzero is the offset after the last byte that is not 0.
 	nonzero uint64
 
-	// free unmaps the bytes, if there is something to unmap.
+	// free unmaps the bytes if they are mapped.
 	free func() error
 }
 
@@ -166,7 +166,7 @@ func (s *source) Size() int64 {
 	return int64(s.size)
 }
 
-// part returns the bytes from one offset up to another that are in the file.
+// part returns the bytes from one offset up to another, clipped to the file.
 func (s *source) part(from, to uint64) []byte {
 	to = min(to, s.size)
 	return s.data[min(from, to):to]

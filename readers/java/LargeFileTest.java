@@ -18,7 +18,7 @@ final class LargeFileTest {
 
     private LargeFileTest() {}
 
-    /** Writes a record: its first bytes, and then pairs of an offset and a number of 64 bits. */
+    /** Writes a record: its first bytes, and then pairs of an offset and a 64-bit number. */
     private static void write(FileChannel file, long at, int size, byte[] magic, long... fields)
             throws IOException {
         ByteBuffer bytes = ByteBuffer.allocate(size).order(ByteOrder.LITTLE_ENDIAN).put(magic);

@@ -134,7 +134,7 @@ def read(path: str) -> dict[str, Any]:
 
 
 def write(script: str, out: str) -> int:
-    """Executes a script. Events that do not fit on a full disk are tried again at the end."""
+    """Executes a script. Events that do not fit on a full disk are retried at the end."""
     session: SessionWriter | None = None
     event: dict[str, Any] = {}
     with open(script, encoding="ascii") as file:
@@ -184,7 +184,7 @@ def write(script: str, out: str) -> int:
 
 
 def accessors(request: str) -> dict[str, Any]:
-    """Decodes a record, and replaces each of its fields by that of another record."""
+    """Decodes a record, and replaces each of its fields with the same field of another record."""
     name, version, *texts = request.split()
     wire, own = int(version), getattr(records, name.title().replace("_", ""))
     one, other = (own.read(bytes.fromhex(text), 0, wire) for text in texts)

@@ -6,7 +6,7 @@
 
 #![allow(
     missing_docs,
-    reason = "fields and methods have the names of the format's documents"
+    reason = "fields and methods are named as in the format's documents"
 )]
 #![allow(
     clippy::missing_panics_doc,

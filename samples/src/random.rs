@@ -5,7 +5,7 @@
 pub struct Random(u64);
 
 impl Random {
-    /// Creates the generator of a seed. Similar seeds give different numbers.
+    /// Creates a generator from a seed. Similar seeds yield different numbers.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
         Self(seed)
@@ -23,7 +23,7 @@ impl Random {
     /// Returns a number less than `end`, or 0 if `end` is 0.
     pub fn below(&mut self, end: usize) -> usize {
         let number = self.number() % (end as u64).max(1);
-        usize::try_from(number).expect("it is below a usize")
+        usize::try_from(number).expect("it fits into a usize")
     }
 
     /// Returns one of the items.

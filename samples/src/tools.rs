@@ -78,7 +78,7 @@ pub fn browsed(address: &str, profile: &Path) -> Option<(String, Vec<String>)> {
     Some((String::from_utf8(output.stdout).unwrap(), console))
 }
 
-/// Starts a program, gives it lines, and returns its answers, each a line of JSON.
+/// Starts a program, sends it lines, and returns its answers, each a line of JSON.
 ///
 /// # Errors
 ///
@@ -107,7 +107,7 @@ pub fn answers(program: &mut Command, lines: String) -> Result<Vec<Value>, Strin
 mod tests {
     use super::*;
 
-    /// The test runs itself once more, without a tool that it needs.
+    /// The test runs itself again without a tool that it needs.
     #[test]
     fn a_skipped_test_is_listed_although_it_passes() {
         const AGAIN: &str = "ATF_SAMPLES_AGAIN";

@@ -1,4 +1,4 @@
-//! The cases for readers and the scripts for writers, as their pages show them.
+//! The cases for readers and the scripts for writers, as shown on their pages.
 
 use atf::check::Verdict;
 use atf_conformance::corpus::{self, Case, Content, FLAGS, Part, edition};
@@ -87,7 +87,7 @@ fn of_file(case: &Case, (path, content): (&str, Content<'_>)) -> Value {
 }
 
 fn of_script(scripted: &Scripted) -> Entry {
-    // The longest scripts have megabytes.
+    // The longest scripts have several megabytes.
     const LINES: usize = 200;
     const LETTERS: usize = 200;
     let script = scripted.to_string();

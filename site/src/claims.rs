@@ -16,7 +16,7 @@ use crate::markdown::Docs;
 pub(crate) struct Claim {
     /// The lines, section and content of each statement.
     pub(crate) said: Vec<Said>,
-    /// How the statements are verified, if they are on a topic: in words, and by rules.
+    /// How the statements are verified, if they are on a topic: a description, and the rules.
     verified: Option<(&'static str, Vec<String>)>,
 }
 
@@ -128,7 +128,7 @@ impl Collector<'_> {
     }
 }
 
-/// Describes a field in the source's words. Its place and type are values of their own.
+/// Describes a field in the source's words. Its offset and type are separate values.
 fn described(field: &FieldClaim) -> String {
     let members = field.members.iter();
     let members = members.map(|(name, value)| format!("{name} is {value}"));

@@ -1,7 +1,7 @@
 //! Builds the site: a folder of static pages that need no server and no network.
 //!
 //! The pages are the repository's documents; one page for each rule, case, decision and claim; and
-//! the results of implementations. Their addresses are permanent: `docs/conformance/site.md`.
+//! the results of implementations. Their addresses are permanent; see `docs/conformance/site.md`.
 //!
 //! [`build`] reads everything, renders all pages in memory (`output`), and replaces the folder at
 //! the end.
@@ -59,7 +59,7 @@ fn source() -> Option<String> {
     is_set.then(|| format!("{repository}/blob/main"))
 }
 
-/// The addresses of all editions so far. Those that the current edition does not have are withdrawn.
+/// The addresses of all editions so far. Those missing from the current edition are withdrawn.
 const ADDRESSES: &str = include_str!("../addresses.txt");
 
 /// Builds the site.
@@ -67,7 +67,7 @@ const ADDRESSES: &str = include_str!("../addresses.txt");
 /// # Errors
 ///
 /// Returns a message with the path if a file cannot be read or written, or if a `results.json` is
-/// not the JSON report of a run. The folder is then as it was.
+/// not the JSON report of a run. The folder is then unchanged.
 pub fn build(options: &Options) -> io::Result<Size> {
     build_with(options, ADDRESSES)
 }

@@ -26,7 +26,7 @@ pub(crate) struct Doc {
     pub(crate) text: String,
 }
 
-/// A part of a document with a page of its own.
+/// A part of a document that has a separate page.
 pub(crate) struct Section {
     /// The document's path.
     pub(crate) path: &'static str,
@@ -154,7 +154,7 @@ impl Docs {
         Some(format!("{}/{path}", source.trim_end_matches('/')))
     }
 
-    /// Returns the text below a heading, up to the next heading of its level or above.
+    /// Returns the text below a heading, up to the next heading of the same or a higher level.
     pub(crate) fn below(&self, path: &str, heading: &str) -> io::Result<&str> {
         let text = self.pages.get(path).map_or("", |doc| &doc.text);
         let level = heading.split(' ').next().map_or(0, str::len);
@@ -179,7 +179,7 @@ impl Docs {
     }
 }
 
-/// Returns the way from a page to the site's root.
+/// Returns the relative path from a page to the site's root.
 pub(crate) fn root(address: &str) -> String {
     "../".repeat(address.matches('/').count())
 }

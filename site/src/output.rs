@@ -127,7 +127,7 @@ impl Output {
         paths.filter_map(|path| path.strip_suffix("index.html"))
     }
 
-    /// Writes the files into a new folder beside `out`, and then replaces `out` with it.
+    /// Writes the files into a new folder next to `out`, and then replaces `out` with it.
     pub(crate) fn write(&self, out: &Path) -> io::Result<()> {
         let at = |path: &Path, error: io::Error| {
             io::Error::new(error.kind(), format!("{}: {error}", path.display()))
@@ -160,7 +160,7 @@ impl Output {
             fs::rename(out, &old).map_err(|error| at(out, error))?;
         }
         fs::rename(&whole, out).map_err(|error| {
-            // The older site comes back.
+            // Restore the older site.
             let _ = fs::rename(&old, out);
             at(out, error)
         })

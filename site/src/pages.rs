@@ -67,7 +67,7 @@ impl Model<'_> {
         let kit = "docs/conformance/README.md";
         let verdict = self.docs.below(kit, "## From nothing to a verdict")?;
         let install = self.docs.below("README.md", "## Install")?;
-        // Through the second block, which builds from source.
+        // Up to and including the second block, which builds from source.
         let quick = install.match_indices("```").nth(3);
         let quick = quick.map_or("", |(at, fence)| &install[..at + fence.len()]);
         let page = json!({
@@ -88,7 +88,7 @@ impl Model<'_> {
             let page = json!({"html": html, "is_whole": true});
             output.page(&address, "text.html", &doc.title, page)?;
             output.index("document", &doc.title, "", &address);
-            // The sections of these have pages of their own.
+            // The sections of these have separate pages.
             if path == RULES || path == DECISIONS {
                 continue;
             }
@@ -314,7 +314,7 @@ fn row(case: &Entry, by_case: &ByCase<'_>) -> Value {
     })
 }
 
-/// Writes the page of an address that an older edition had.
+/// Writes the page for an address of an older edition.
 pub(crate) fn withdrawn(output: &mut Output, address: &str) -> io::Result<()> {
     let name = address.trim_end_matches('/');
     let html = "<p class=\"headline partial\">Withdrawn: the current edition does not have it. Its \

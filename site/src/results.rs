@@ -280,7 +280,7 @@ fn at(path: &Path, why: &dyn std::fmt::Display) -> io::Error {
     io::Error::other(format!("{}: {why}", Printable(path.display())))
 }
 
-/// Collects the reports below a folder. Each folder has one, or has folders that have one.
+/// Collects the reports below a folder. Each folder contains a report, or folders that contain one.
 fn find(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     let entries = fs::read_dir(folder).map_err(|error| at(folder, &error))?;
     let paths: io::Result<Vec<_>> = entries.map(|entry| entry.map(|it| it.path())).collect();

@@ -1,4 +1,4 @@
-//! Implementations, versions and answers, as pages show them.
+//! Implementations, versions and answers, as shown on pages.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,7 +38,7 @@ pub(crate) fn summary(one: &Implementation) -> Value {
     row
 }
 
-/// Returns a version's row, with the number of changes since the version before.
+/// Returns a version's row, with the number of changes since the previous version.
 pub(crate) fn history(version: &Version, before: Option<&Version>) -> Value {
     let failures = |version: &Version| {
         let failures = version.failures();

@@ -144,7 +144,7 @@ fn every_link_leads_to_a_file_and_an_anchor_of_the_site() {
         .unwrap();
     let search: Vec<[String; 4]> = serde_json::from_str(search.trim_end_matches(";\n")).unwrap();
     let is_part = |[kind, name, ..]: &[String; 4]| kind == "document" && name == "How to object";
-    assert!(search.iter().any(is_part), "the search knows headings");
+    assert!(search.iter().any(is_part), "the search finds headings");
     for [_, name, _, link] in &search {
         if !is_there("index.html", link) {
             dead.push(format!("search for {name}: {link}"));
@@ -191,9 +191,9 @@ fn every_page_has_its_documented_address() {
     }
 }
 
-/// `ATF_BLESS=1` adds the addresses of this edition, which a release does.
+/// `ATF_BLESS=1` adds the addresses of this edition, as part of a release.
 #[test]
-fn every_published_address_has_a_page_and_a_withdrawn_one_says_so() {
+fn published_addresses_have_pages_and_withdrawn_pages_are_marked() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("addresses.txt");
     let list = fs::read_to_string(&path).unwrap();
     let all = list.lines().filter(|line| line.ends_with('/'));
@@ -263,7 +263,7 @@ fn the_site_is_small() {
 }
 
 #[test]
-fn bad_results_are_an_error_that_names_the_file() {
+fn errors_about_bad_results_name_the_file() {
     let folder = TempDir::new().unwrap();
     let (out, results) = (folder.path().join("site"), folder.path().join("results"));
     let options = Options {
@@ -427,8 +427,8 @@ fn a_browser_shows_your_own_results() {
     let drop = |text: &str| {
         let text = json!(text);
         let script = format!(
-            // The file is read after the page has loaded, unless a frame that is being written holds
-            // the page back.
+            // The file is read asynchronously, so an unfinished frame delays the page's load event
+            // until then.
             "const held = document.body.appendChild(document.createElement('iframe'));\n\
              const frame = held.contentDocument;\n\
              frame.open();\n\

@@ -1,4 +1,4 @@
-//! Finds the changes between two editions, and what each of them breaks.
+//! Finds the changes between two editions, and the programs that each change breaks.
 //!
 //! An edition is a `layout.json`, compared as a tree. Any member that is not listed here counts as
 //! part of the wire format, so a new one is never overlooked.
@@ -18,22 +18,22 @@ named! {
     pub enum Category {
         /// Nothing: only texts, sources and reasons changed.
         Documents = "documents",
-        /// Nothing that exists: older readers skip what is new.
+        /// No existing program: older readers skip additions.
         Additions = "additions",
         /// Programs that read or write manifest.json or a session's folders.
         Manifest = "manifest",
-        /// The grade of an implementation: a rule or the grammar of files is different.
+        /// The grade of an implementation: a rule or the grammar of files changed.
         Rules = "rules",
         /// Programs that are compiled with the Rust structs.
         Rust = "rust",
         /// Programs that are compiled against the C headers.
         C = "c",
-        /// Everything: files mean something else.
+        /// Everything: the meaning of files changed.
         Wire = "wire",
     }
 }
 
-/// A change of one subject.
+/// A change to one subject.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     /// The programs that it breaks.
@@ -62,7 +62,7 @@ const WIRE: Breaks = &[Category::Wire];
 /// A struct has a new field, so Rust code that lists all of them does not compile.
 const FIELD: Breaks = &[Category::Additions, Category::Rust];
 
-/// Members of any object that only documents show.
+/// Members of any object that appear only in documents.
 const TEXTS: [&str; 14] = [
     "about",
     "claims",
@@ -80,13 +80,13 @@ const TEXTS: [&str; 14] = [
     "untestable",
 ];
 
-/// The other members by path: what breaks if a member changes, if it is added, if it is removed.
+/// The other members by path: what breaks if a member is changed, added or removed.
 /// `records.layouts.reserved` stands for fields without a meaning.
 const TABLE: &[(&str, Breaks, Breaks, Breaks)] = &[
     ("wires", WIRE, WIRE, WIRE),
     ("constants", C, ADDITION, C),
     ("constants.name", C, C, C),
-    // A value of a wire version comes and goes with that version, and is a value of a field.
+    // A wire version's value is added and removed with that version, and is a field's value.
     ("constants.values", NOTHING, NOTHING, NOTHING),
     ("constants.values.type", C, C, C),
     ("constants.values.value", C, C, C),
@@ -121,8 +121,8 @@ const TABLE: &[(&str, Breaks, Breaks, Breaks)] = &[
 /// Members of a layout that are not part of the format.
 const IGNORED: [&str; 4] = ["@generated", "editions", "inputs", "version"];
 
-/// Returns what the change of a member breaks. A member without a row of its own breaks what the
-/// object that contains it breaks, in the same way.
+/// Returns what a change to a member breaks. A member without a row breaks the same as a change to
+/// the object that contains it.
 fn breaks(path: &str, old: Option<&Value>, new: Option<&Value>) -> Breaks {
     if path.split('.').any(|key| TEXTS.contains(&key)) {
         return DOCUMENTS;
@@ -131,7 +131,7 @@ fn breaks(path: &str, old: Option<&Value>, new: Option<&Value>) -> Breaks {
     loop {
         if let Some((_, changed, added, removed)) = TABLE.iter().find(|row| row.0 == known) {
             return match (old, new) {
-                // An added member of an object that was there changes that object.
+                // A member added to an existing object changes that object.
                 _ if known != path => changed,
                 (None, _) => added,
                 (_, None) => removed,
@@ -155,12 +155,12 @@ pub fn members(edition: &Value) -> impl Iterator<Item = &str> {
     keys.filter(|key| !IGNORED.contains(key))
 }
 
-/// Returns the changes from one `layout.json` to another, the gravest first.
+/// Returns the changes from one `layout.json` to another, the most severe first.
 #[must_use]
 pub fn changes(old: &Value, new: &Value) -> Vec<Change> {
     let mut found = Vec::new();
     let is_new = |subject: &str| has(new, subject) && !has(old, subject);
-    // A member that only one of them has cannot be compared.
+    // A member that exists in only one of them cannot be compared.
     for key in members(new).filter(|key| old.get(key).is_some()) {
         Place::top(key).compare(&old[key], &new[key], &mut found);
     }
@@ -171,7 +171,7 @@ pub fn changes(old: &Value, new: &Value) -> Vec<Change> {
         let rule = find(&new["rules"], &added.subject);
         let about = rule.and_then(|rule| rule["about"].as_array());
         let mut about = about.into_iter().flatten().filter_map(Value::as_str);
-        // Nobody breaks a rule about something new.
+        // No existing program breaks a rule about something new.
         if about.next().is_some_and(is_new) && about.all(is_new) {
             added.category = Category::Additions;
         }
@@ -247,7 +247,7 @@ impl Place {
 
     fn compare(&self, old: &Value, new: &Value, found: &mut Vec<Change>) {
         match (old, new) {
-            // An expression changes as a whole.
+            // Expressions are compared as a whole.
             (Value::Object(olds), Value::Object(news)) if !olds.contains_key("op") => {
                 let gone = olds.keys().filter(|key| !news.contains_key(*key));
                 for key in news.keys().chain(gone) {
@@ -316,7 +316,7 @@ impl Place {
             && !has_name(news, old)
     }
 
-    /// Returns what the addition of an item breaks.
+    /// Returns what adding an item breaks.
     fn addition(&self, item: &Value, olds: &[Value]) -> Breaks {
         let is_harmless = match self.path.as_str() {
             "records.layouts.fields" => uses_reserved_bytes(item, olds),
@@ -420,7 +420,7 @@ fn bytes(field: &Value) -> Option<std::ops::Range<u64>> {
     Some(offset..offset.checked_add(ty.size().into())?)
 }
 
-/// Returns whether a field takes only bytes that were reserved.
+/// Returns whether a field uses only bytes that were reserved.
 fn uses_reserved_bytes(field: &Value, olds: &[Value]) -> bool {
     let free = olds.iter().filter(|old| is_reserved(old));
     let free: Vec<_> = free.filter_map(bytes).collect();
@@ -428,7 +428,7 @@ fn uses_reserved_bytes(field: &Value, olds: &[Value]) -> bool {
     bytes(field).is_some_and(|mut own| own.all(is_free))
 }
 
-/// Returns a value in one line: of a list's item, what identifies it and what it encodes.
+/// Returns a value on one line. A list item is shown as its identity and its encoding.
 fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

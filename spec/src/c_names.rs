@@ -99,7 +99,7 @@ impl Names {
         self.prefix().to_ascii_uppercase() + name
     }
 
-    /// Returns a field's names. They lack its leading `_`, because C++ reserves a double `_`.
+    /// Returns a field's names. They omit its leading `_`, because C++ reserves a double `_`.
     #[must_use]
     pub fn field(self, record: &Record, field: &Field) -> FieldNames {
         let stem = field.name.trim_start_matches('_');

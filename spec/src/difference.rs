@@ -9,8 +9,8 @@ use crate::layout::{Field, Record, Wire};
 pub struct Difference<'a> {
     /// The field's name.
     pub name: &'a str,
-    /// The field in each wire version, as returned by [`describe`]; `None` if the version lacks the
-    /// field.
+    /// The field in each wire version, as returned by [`describe`]; `None` if the version does not
+    /// have it.
     pub versions: Vec<Option<String>>,
 }
 

@@ -17,7 +17,7 @@ use crate::yaml::At;
 
 /// The maximum length of an expression in bytes. Our longest has about 700.
 const MAX_LENGTH: usize = 1000;
-/// The maximum number of brackets and operators that may nest in an expression.
+/// The maximum nesting depth of brackets and operators in an expression.
 const MAX_NESTED: usize = 150;
 
 /// A typed expression, or the fault in it, which is empty if it was already reported.
@@ -236,7 +236,7 @@ impl Compiler<'_> {
         self.functions.last()
     }
 
-    /// Compiles `let` statements and the expression after them, which may use what is in `scope`.
+    /// Compiles `let` statements and the expression after them, which may use the names in `scope`.
     fn body(
         &mut self,
         text: &At<String>,
@@ -252,7 +252,7 @@ impl Compiler<'_> {
                  make a part of it a function"
             ))
         } else {
-            // A function that is compiled because another one calls it has a scope of its own.
+            // A function that is compiled because another one calls it has a separate scope.
             let callers = std::mem::replace(&mut self.scope, scope);
             let compiled = syn::parse_str::<syn::Block>(&format!("{{{}}}", text.value))
                 .map_err(|error| format!("not an expression in Rust's syntax: {error}"))
@@ -263,7 +263,7 @@ impl Compiler<'_> {
         match compiled {
             Ok(body) => Some(body),
             Err(why) => {
-                // A fault of a function that it calls was already reported.
+                // A fault in a called function was already reported.
                 if !why.is_empty() {
                     self.fault(text, why);
                 }

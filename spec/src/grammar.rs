@@ -4,7 +4,7 @@
 //! Expressions have two types, numbers and truth values. A number is from 0 to 2^63 - 1; the
 //! largest is [`NOWHERE`], an offset that no file has. Greater sums and products, differences below
 //! 0, and greater numbers in a file count as nowhere. Bytes after the end of the file read as 0.
-//! Loops follow offsets that increase, and no function calls itself, directly or through others, so
+//! Loops follow increasing offsets, and no function calls itself, directly or through others, so
 //! every evaluation ends.
 
 use serde::{Deserialize, Serialize};
@@ -101,12 +101,12 @@ pub struct Requirement {
     /// The only wire version with this requirement. Omitted if all have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wire: Option<u8>,
-    /// The offset of the record that is wrong. Omitted for the header, which is at 0.
+    /// The offset of the invalid record. Omitted for the header, which is at 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Expression>,
-    /// The role of the record that is wrong.
+    /// The role of the invalid record.
     pub role: String,
-    /// The field that is wrong.
+    /// The invalid field.
     pub field: String,
     /// What was expected there.
     pub expected: String,
@@ -261,7 +261,7 @@ pub enum Expression {
         /// The truth values.
         args: Vec<Expression>,
     },
-    /// The opposite of a truth value.
+    /// The negation of a truth value.
     Not {
         /// The truth value.
         arg: Box<Expression>,
@@ -270,7 +270,7 @@ pub enum Expression {
     If {
         /// The condition.
         condition: Box<Expression>,
-        /// The result if it holds.
+        /// The result if it is true.
         then: Box<Expression>,
         /// The result otherwise.
         otherwise: Box<Expression>,
@@ -289,11 +289,11 @@ pub enum Expression {
         /// Its arguments.
         args: Vec<Expression>,
     },
-    /// `first`, `last` or `count` of the offsets from a start on, each followed by the next.
+    /// `first`, `last` or `count` over a series of offsets from a start, each followed by the next.
     ///
-    /// `first` is the first offset for which a condition holds, or nowhere. `last` is the last offset,
-    /// after which nowhere follows. `count` is the number of steps to it. A next offset that is not
-    /// greater than the one before counts as nowhere.
+    /// `first` is the first offset that meets a condition, or nowhere. `last` is the last offset
+    /// before nowhere. `count` is the number of steps to it. A next offset that is not greater than
+    /// the one before counts as nowhere.
     Loop {
         /// The kind of loop.
         name: String,

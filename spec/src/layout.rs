@@ -1,7 +1,7 @@
 //! The resolved layout: every record, field, enum and constant of both wire versions.
 //!
 //! The compiler builds the layout from the YAML files, and `atf-codegen` writes it as JSON.
-//! Emitters, the macro, tests and other tools take offsets from it.
+//! Emitters, the macro, tests and other tools get offsets from it.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,6 +1,6 @@
 //! Enums whose variants have names.
 
-/// Defines an enum that has a name for each variant, which serde also uses.
+/// Defines an enum with a name for each variant. serde uses the same names.
 macro_rules! named {
     ($(#[$meta:meta])* pub enum $type:ident {
         $($(#[$doc:meta])* $variant:ident = $name:literal,)*

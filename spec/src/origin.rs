@@ -1,4 +1,4 @@
-//! Where the files of a spec come from: a folder, or this program.
+//! The origin of a spec's files: a folder, or this program.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ macro_rules! files {
     };
 }
 
-/// The YAML files of the official spec, which programs contain: path and text.
+/// The YAML files of the official spec, which are built into programs: path and text.
 pub const BUILT_IN: &[(&str, &str)] = files! {
     "constants.yaml"
     "decisions.yaml"
@@ -61,7 +61,7 @@ pub const BUILT_IN: &[(&str, &str)] = files! {
 /// The maximum size of a YAML file in bytes. Our largest file is about 20 KiB.
 const MAX_FILE_SIZE: u64 = 4 << 20;
 
-/// Where the files of a spec come from.
+/// The origin of a spec's files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     /// The files in a folder.

@@ -12,7 +12,7 @@ pub const DECODED: [&str; 6] = [
 ];
 
 /// The members of the decoded records: generated ones, then hand-written ones. Each field of these
-/// records has a setter of its name.
+/// records has a setter with the same name.
 pub const METHODS: &[&str] = &[
     "blank",
     "bytes",
@@ -41,7 +41,7 @@ pub const OF_RECORDS: &[&str] = &["C_DEFINITION", "RECORD", "SIZE", "WIRE"];
 /// The constants of an enumeration, apart from its members.
 pub const OF_ENUMS: &[&str] = &["MEMBERS"];
 
-/// Names of Rust that generated code uses.
+/// Rust names that generated code uses.
 pub const PRELUDE: &[&str] = &[
     "Default", "Err", "From", "Into", "None", "Ok", "Option", "Result", "Some", "String",
     "TryFrom", "Vec",

@@ -47,7 +47,7 @@ pub fn of_layout() -> Value {
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 struct Edition {
-    /// The version of this file's form.
+    /// The version of this file's structure.
     version: u32,
     #[serde(flatten)]
     layout: Layout,
@@ -113,7 +113,7 @@ fn property(field: &ManifestField) -> Value {
         JsonType::U64 => integer(0, u64::MAX),
         JsonType::I64 => integer(i64::MIN, i64::MAX.unsigned_abs()),
         JsonType::PositiveI32 => integer(1, i32::MAX.unsigned_abs().into()),
-        // Readers ignore an empty name (ATF-MANI-013), so it is no reason to reject a manifest.
+        // Readers ignore an empty name (ATF-MANI-013), so it does not make a manifest invalid.
         JsonType::Text | JsonType::Name => json!({ "type": "string" }),
         JsonType::Hex => json!({ "type": "string", "pattern": "^0x[0-9a-fA-F]{1,16}$" }),
         JsonType::Object => of(),

@@ -107,8 +107,8 @@ struct Document {
 }
 
 impl Document {
-    /// Reads a source's document in a folder. Returns `None` if the source is no document, or after
-    /// reporting that its file cannot be read.
+    /// Reads a source's document in a folder. Returns `None` if the source is not a document, or
+    /// after reporting that its file cannot be read.
     fn read(source: &SourceFile, folder: &Path, faults: &mut Vec<Diagnostic>) -> Option<Self> {
         let text = source.text.as_ref()?;
         let path = folder.join(&text.file.value);
@@ -180,7 +180,7 @@ fn source_faults(
         let is_same = || digest.is_some_and(|digest| digest.value == document.digest(lines));
         if span.needs_digest() && !is_same() {
             let words = lines.words();
-            let why = format!("{id}, {words}: the text is not what this claim was made from");
+            let why = format!("{id}, {words}: the text does not match the claim's digest");
             let help = "read the line and correct the claim, then update the digest with --bless";
             faults.push(Diagnostic::error(span.place, why).help(help));
             continue;

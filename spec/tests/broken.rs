@@ -1,7 +1,7 @@
 //! Tests the compiler's diagnostics for broken specs.
 //!
-//! A file in `broken/` contains test cases: changes of `broken/base`, the smallest spec that has one
-//! of everything, and the compiler's output for it.
+//! A file in `broken/` contains test cases: changes to `broken/base`, the smallest spec with one of
+//! everything, and the compiler's output for each.
 //!
 //! ```text
 //! === name of the case
@@ -180,7 +180,7 @@ fn every_broken_spec_is_refused_with_the_expected_message() {
     let mut wrong = Vec::new();
     let (mut count, mut names) = (0, BTreeSet::new());
     for path in files() {
-        let text = fs::read_to_string(&path).expect("a file of cases");
+        let text = fs::read_to_string(&path).expect("the file of cases can be read");
         let mut blessed = Vec::new();
         for case in text.split("=== ").skip(1) {
             let (name, case) = case.split_once('\n').expect("a case has lines");

@@ -74,9 +74,7 @@ fn write(sources: &Path, document: &str) {
 }
 
 fn bless(spec: &Path, sources: &Path) {
-    let known = atf_spec::compile(spec)
-        .spec
-        .expect("a spec of the right form");
+    let known = atf_spec::compile(spec).spec.expect("a well-formed spec");
     let yaml = text::digests(&known, sources).expect("lines without a fault");
     fs::write(spec.join("digests.yaml"), yaml).expect("a temporary file");
 }
@@ -84,7 +82,7 @@ fn bless(spec: &Path, sources: &Path) {
 /// Returns the faults in the spec, followed by those found by comparing it with the documents.
 fn compared(spec: &TempDir, sources: &TempDir) -> String {
     let compiled = atf_spec::compile(spec.path());
-    let known = compiled.spec.as_ref().expect("a spec of the right form");
+    let known = compiled.spec.as_ref().expect("a well-formed spec");
     let beside = text::compare(known, sources.path());
     let messages = compiled
         .faults
@@ -120,23 +118,23 @@ fn a_changed_line_is_reported_with_its_number() {
     let found = changed("- Items ascend.", "- Items descend.");
     assert_eq!(
         found,
-        "A, line 17: the text is not what this claim was made from"
+        "A, line 17: the text does not match the claim's digest"
     );
     // The same happens in a struct, a table and a heading, even for a single space.
     let found = changed("good 1, bad 2", "good 1, bad 3");
     assert_eq!(
         found,
-        "A, lines 2-9: the text is not what this claim was made from"
+        "A, lines 2-9: the text does not match the claim's digest"
     );
     let found = changed("| next | 4 |", "| next | 8 |");
     assert_eq!(
         found,
-        "A, lines 11-15: the text is not what this claim was made from"
+        "A, lines 11-15: the text does not match the claim's digest"
     );
     let found = changed("# Toy", "# Toy ");
     assert_eq!(
         found,
-        "A, line 1: the text is not what this claim was made from"
+        "A, line 1: the text does not match the claim's digest"
     );
 }
 
@@ -154,7 +152,7 @@ fn an_added_or_removed_line_is_refused() {
     );
     assert_eq!(found, "A has 18 lines, not 17");
     let found = changed("- Items ascend.\n", "");
-    let lost = "A, line 17: the text is not what this claim was made from";
+    let lost = "A, line 17: the text does not match the claim's digest";
     assert_eq!(found, format!("A has 16 lines, not 17\n{lost}"));
 }
 

@@ -17,8 +17,8 @@ use atf_spec::yaml::{FileId, Node, Place, decode};
 
 use support::{base, faults};
 
-/// The time limit for one file: far more than a busy machine needs, and far less than code takes
-/// whose time grows faster than the file.
+/// The time limit for one file: far more than a busy machine needs, but far less than code with
+/// superlinear run time would take.
 const MOST: Duration = Duration::from_secs(300);
 
 /// Returns the compiler's output for the base with this text as its `constants.yaml`.
@@ -102,7 +102,7 @@ fn a_very_long_line_is_shown_in_part() {
 
 /// The time must be linear in the number of faults, not quadratic.
 #[test]
-fn very_many_faults_are_reported_in_time() {
+fn many_faults_are_reported_in_linear_time() {
     let keys: String = (0..100_000).map(|key| format!("k{key}: 1\n")).collect();
     let start = Instant::now();
     let faults = form_faults("constants.yaml", keys.as_bytes());
@@ -153,7 +153,7 @@ fn no_changed_byte_of_a_real_file_panics() {
 }
 
 #[test]
-fn a_tab_in_place_of_any_leading_space_is_reported_at_its_place() {
+fn a_tab_instead_of_a_leading_space_is_located() {
     let (mut named, mut taken) = (0, 0);
     for (name, bytes) in files_below(base().path()) {
         let text = std::str::from_utf8(&bytes).expect("the base is text");
@@ -231,7 +231,7 @@ fn form_faults(name: &str, bytes: &[u8]) -> Vec<Diagnostic> {
         "rules" => decode::<RulesFile>(root).map(drop),
         "session.yaml" => decode::<SessionFile>(root).map(drop),
         "manifest.yaml" => decode::<ManifestFile>(root).map(drop),
-        other => panic!("no file of the spec: {other}"),
+        other => panic!("not a file of the spec: {other}"),
     };
     decoded.err().unwrap_or_default()
 }

@@ -1,5 +1,4 @@
-//! Attacks on `atf`. Detectors, one per module, which attack the library and check that its
-//! guarantees hold.
+//! Attacks on `atf`: detectors, one per module, which attack the library and check its guarantees.
 //!
 //! | module | attack |
 //! |---|---|

@@ -122,7 +122,7 @@ fn files(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {
     limit(Resource::Nofile, most.into())?;
     let events = u64::from(threads) * EVENTS;
     let opened = SessionReader::open(session).map_err(io::Error::other)?;
-    // A reader that leaves files open.
+    // The planted bug: a reader that leaves files open.
     let left_open = opened.threads().iter().filter(|_| has_bug);
     let left_open: Vec<_> = left_open.map(ThreadEntry::open).collect();
     let merge = opened.merge();
@@ -145,7 +145,7 @@ fn size(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {
         format!("recover returns {kind:?}"),
     )?;
     holds(!out.exists(), "output is left")?;
-    // With a kill journal, creating the thread fails if the journal is too large, and otherwise a later write.
+    // Creating the thread fails if its kill journal is too large; otherwise, a later write fails.
     for (survive_kill, buffer_size) in [(false, 8 << 10), (true, 2 << 10), (true, 64 << 10)] {
         let options = WriteOptions::default()
             .survive_kill(survive_kill)
@@ -284,7 +284,7 @@ fn deep(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {
         fs::create_dir(&deep)?;
     }
     if has_bug {
-        // A recovery that loses the thread next to the deep folder.
+        // The planted bug: a recovery that loses the thread next to the deep folder.
         fs::remove_dir_all(session.join("thread_0"))?;
     }
     recovers(session, out, EVENTS)

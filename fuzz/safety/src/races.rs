@@ -20,7 +20,7 @@ use atf_samples::files::{DetailFile, DetailRecord, IndexFile};
 use atf_samples::random::Random;
 use tempfile::TempDir;
 
-/// The number of index events, and also of details.
+/// The number of index events, which is also the number of details.
 const COUNT: u64 = 4000;
 
 /// A change to a file.
@@ -45,7 +45,7 @@ pub struct Tally {
     pub faults: Vec<String>,
 }
 
-/// Receives the results of the reader under test. In a test, it contains a planted bug.
+/// Receives the results of the reader under test. In tests, this plants a bug.
 pub trait Reads: Sync {
     /// Receives an event or an error.
     fn event(&self, _event: &atf::Result<IndexEvent>) {}
@@ -99,8 +99,8 @@ impl Thread {
     }
 }
 
-/// Runs races, each on a new file. The number of a race determines the files, and what is changed
-/// and where.
+/// Runs races, each on a new file. The race's number determines the files, the changes and their
+/// offsets.
 ///
 /// # Errors
 ///

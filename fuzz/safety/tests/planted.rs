@@ -14,7 +14,7 @@ use atf_safety::crashes::{self, IndexReading, Reads};
 use atf_safety::exhaustive::{self, File, Library, Reading, Scope, Source, Subject, Tally};
 use atf_safety::{Shard, races};
 
-/// The clean files of wire version 1, renamed so that not every mutation is recovered.
+/// The clean files of wire version 1, renamed so that only some mutations are recovered.
 static CLEAN: LazyLock<Vec<File>> = LazyLock::new(|| {
     let files = exhaustive::files().into_iter();
     let names = ["v1/clean-index/index.atf", "v1/clean-detail/detail.atf"];

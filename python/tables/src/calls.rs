@@ -17,7 +17,7 @@ use crate::thread::ThreadEvents;
 pub(crate) struct Calls {
     queue: Queue,
     thread: Option<Thread>,
-    /// For each thread, the time until which its open calls lasted at least; `None` until needed.
+    /// For each thread, the time until which its open calls certainly lasted; `None` until needed.
     until_ns: Option<BTreeMap<u32, u64>>,
 }
 
@@ -144,8 +144,8 @@ impl Thread {
     }
 }
 
-/// Returns until when the open calls of each thread lasted at least, if the process died and nothing
-/// of the thread can be missing.
+/// Returns the time until which the open calls of each thread certainly lasted, if the process died
+/// and no event of the thread can be missing.
 fn open_until(reader: &SessionReader, options: &Options) -> Result<BTreeMap<u32, u64>, Error> {
     let has_died = |it: &atf::manifest::Manifest| it.ended_by.is_some();
     if !reader.manifest().is_some_and(has_died) {

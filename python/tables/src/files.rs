@@ -225,8 +225,7 @@ fn thread_ids(session: &Session) -> BTreeSet<u32> {
     threads.map(ThreadEntry::id).collect()
 }
 
-/// Returns the path of a thread's file in a table's folder, and the options for reading the rows that
-/// go into it.
+/// Returns the path of a thread's file in a table's folder, and the options for reading its rows.
 pub(crate) fn of_thread(
     table: Table,
     form: Form,

@@ -1,4 +1,4 @@
-//! Data that the trace lacks because the tracer lost it.
+//! Data missing from the trace because the tracer lost it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ pub(crate) const KEY: &str = "atf.losses";
 /// The metadata key of the clock on which times are given: `trace` or `media`.
 pub(crate) const CLOCK_KEY: &str = "atf.clock";
 
-/// Data that the trace lacks because the tracer lost it, or may have lost it, according to the
+/// Data missing from the trace because the tracer lost it, or may have lost it, according to the
 /// manifest. All rows that the files contain are still returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

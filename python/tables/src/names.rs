@@ -62,7 +62,7 @@ impl Names {
         })
     }
 
-    /// Returns whether a pattern selects a function that the manifest names.
+    /// Returns whether a pattern selects a function that the manifest lists.
     pub(crate) fn contains(&self, pattern: &Pattern) -> bool {
         self.keys.iter().any(|(id, key)| {
             let name = self.name(Some(*key));
@@ -75,7 +75,7 @@ impl Names {
         self.keys.get(&function_id).copied()
     }
 
-    /// Returns the name with a dictionary key.
+    /// Returns the name with this dictionary key.
     pub(crate) fn name(&self, key: Option<i32>) -> Option<&str> {
         let position = usize::try_from(key?).ok();
         let position = position.filter(|position| *position < self.dictionary.len())?;

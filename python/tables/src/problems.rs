@@ -18,7 +18,7 @@ pub(crate) struct Problems {
 }
 
 impl Problems {
-    /// Takes a session and its own problems.
+    /// Creates the table's rows from a session and its own problems.
     pub(crate) fn new(
         reader: SessionReader,
         problems: impl Iterator<Item = atf::Error>,

@@ -105,7 +105,7 @@ impl Session {
                 options.clone(),
             )),
             Table::Check => Box::new(check::Check::new(vec![reader.path().to_path_buf()])),
-            Table::Files => return Err(Error::usage("table files: only archives have it")),
+            Table::Files => return Err(Error::usage("table files: only archives contain it")),
         };
         Ok(Stream::new(source, rows, at_end, found))
     }

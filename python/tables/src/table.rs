@@ -167,12 +167,12 @@ const EVENTS: &[Column] = &[
         "kind of the event",
         "index_event.event_kind",
     )
-    .or_null("any other kind, also in a gap"),
+    .or_null("any other kind, including in a gap"),
     FUNCTION_ID,
     FUNCTION,
     Column::number(
         "depth",
-        "depth of the call stack, from 1; a return repeats its call's",
+        "depth of the call stack, from 1; a return has the depth of its call",
         "index_event.call_depth",
     )
     .or_null("wire version 2, which does not record it"),
@@ -193,10 +193,10 @@ const CALLS: &[Column] = &[
     ),
     Column::number(
         "parent",
-        "`call` of the innermost call around it",
+        "`call` of the innermost enclosing call",
         "pairing of calls and returns",
     )
-    .or_null("no call is around it"),
+    .or_null("no call encloses it"),
     FUNCTION_ID,
     FUNCTION,
     Column::number(
@@ -212,10 +212,10 @@ const CALLS: &[Column] = &[
     .or_null("no event ended the call"),
     Column::number(
         "self_ns",
-        "`duration_ns` without the durations of the calls directly in it, in ns",
+        "`duration_ns` minus the durations of the direct callees, in ns",
         "pairing of calls and returns",
     )
-    .or_null("its duration or that of a call directly in it is null"),
+    .or_null("its duration or a direct callee's is null"),
     Column::number(
         "depth",
         "depth of the call stack, from 1",
@@ -230,7 +230,7 @@ const CALLS: &[Column] = &[
     ),
     Column::number(
         "at_least_ns",
-        "how long an open call lasted at least, in ns: until the last event of its process, which died",
+        "minimum duration of an open call in ns: until the last event of its process, which died",
         ANALYSIS,
     )
     .or_null("the call ended, or events may be missing"),
@@ -270,7 +270,7 @@ const DETAILS: &[Column] = &[
     .or_null("any other kind"),
     Column::number(
         "payload_size",
-        "bytes of the payload",
+        "size of the payload in bytes",
         "detail_event_header.total_length",
     ),
     register(
@@ -300,7 +300,7 @@ const DETAILS: &[Column] = &[
     Column::new(
         "stack",
         ColumnKind::Bytes,
-        "bytes of the stack from `sp` on",
+        "bytes of the stack, starting at `sp`",
         "detail_function_payload.stack_size",
     )
     .or_null(OPAQUE),
@@ -311,7 +311,7 @@ const DETAILS: &[Column] = &[
         "the bytes after detail_event_header",
     )
     .or_null(
-        "registers and stack are in the other columns, or it is longer than 16 MiB, which is a problem",
+        "a function payload, stored in the other columns, or longer than 16 MiB, which is a problem",
     ),
 ];
 
@@ -337,7 +337,7 @@ const UNKNOWN: &str = "the index could not be opened, or the format does not def
 
 const THREADS: &[Column] = &[
     THREAD,
-    Column::text("name", "name of the thread", "manifest.json").or_null("the manifest gives none"),
+    Column::text("name", "name of the thread", "manifest.json").or_null("the manifest has none"),
     Column::new(
         "listed",
         ColumnKind::Flag,
@@ -353,7 +353,7 @@ const THREADS: &[Column] = &[
             "damaged_footer",
             "unreadable",
         ]),
-        "state of the index; with `header_not_updated` all events are there",
+        "state of the index; with `header_not_updated`, all events are present",
         "the end of index.atf",
     ),
     Column::number("wire_version", "wire version", "index_header.version").or_null(UNREADABLE),
@@ -386,13 +386,13 @@ const THREADS: &[Column] = &[
     .or_null("no events"),
     Column::number(
         "lost_events",
-        "events that the tracer could not keep",
+        "events that the tracer dropped or lost",
         "manifest.json",
     )
     .or_null("the manifest states no loss"),
     Column::number(
         "lost_details",
-        "details that the tracer could not keep",
+        "details that the tracer dropped or lost",
         "manifest.json",
     )
     .or_null("the manifest states no loss"),
@@ -425,20 +425,20 @@ const REPORT: &[Column] = &[
     FUNCTION_ID.or_null(BEYOND),
     FUNCTION,
     Column::number("calls", "calls that overlap the time range", ANALYSIS),
-    Column::number("open", "calls among them that no event ended", ANALYSIS),
+    Column::number("open", "those calls that no event ended", ANALYSIS),
     Column::number(
         "at_least",
-        "open calls that last at least until the process's last event, so that the times are minimums",
+        "open calls that last at least until the process's last event; their times are minimums",
         ANALYSIS,
     ),
     Column::number(
         "self_ns",
-        "time in ns in which a call of it was the innermost one",
+        "time in ns during which one of its calls was innermost",
         ANALYSIS,
     ),
     Column::number(
         "total_ns",
-        "time in ns in which at least one call of it was open, per thread",
+        "time in ns during which at least one of its calls was open, per thread",
         ANALYSIS,
     ),
     Column::number("min_ns", "shortest duration in ns", ANALYSIS).or_null(NO_END),
@@ -465,13 +465,13 @@ const HISTOGRAM: &[Column] = &[
     Column::number("to_ns", "longest duration of the range in ns", ANALYSIS),
     Column::number(
         "calls",
-        "calls with such a duration, without open calls",
+        "calls with a duration in the range, excluding open calls",
         ANALYSIS,
     ),
 ];
 
 const PROBLEMS: &[Column] = &[
-    THREAD.or_null("the problem is the session's"),
+    THREAD.or_null("the problem concerns the session"),
     Column::text("path", "file or folder", "the reader's errors").or_null("no file"),
     Column::text(
         "field",
@@ -515,8 +515,8 @@ const CHECK: &[Column] = &[
         "the check",
     )
     .or_null("the path could not be read"),
-    Column::number("events", "readable events of the file", "the check").or_null("not an index"),
-    Column::number("details", "readable details of the file", "the check")
+    Column::number("events", "readable events in the file", "the check").or_null("not an index"),
+    Column::number("details", "readable details in the file", "the check")
         .or_null("not a detail file"),
     Column::text("rule", "id of the broken rule", "the check").or_null(NO_RULE),
     Column::new(
@@ -532,7 +532,7 @@ const CHECK: &[Column] = &[
     Column::number("count", "places that break it", "the check").or_null(NO_RULE),
     Column::text(
         "message",
-        "what is wrong at the first place, or why the path could not be read",
+        "error at the first place, or why the path could not be read",
         "the check",
     )
     .or_null("no rule is broken"),
@@ -548,7 +548,7 @@ const FILES: &[Column] = &[
     Column::new(
         "kind",
         ColumnKind::Word(&["folder", "file", "link"]),
-        "what is at the path",
+        "type of the entry",
         "the session's folder",
     ),
     Column::number("mode", "permissions, as `chmod` takes them", "the file")
@@ -558,7 +558,7 @@ const FILES: &[Column] = &[
         "bytes from the start of the file; 0 for a folder or a symlink",
         "the file",
     ),
-    Column::number("size", "bytes of the part", "the file"),
+    Column::number("size", "size of the part in bytes", "the file"),
     Column::new(
         "source",
         ColumnKind::Word(&["events", "details", "header_footer", "other", "unreproduced"]),

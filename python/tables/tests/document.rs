@@ -58,9 +58,9 @@ fn record_and_field(source: &str) -> Option<(&str, &str)> {
 }
 
 #[test]
-fn the_document_lists_every_column_as_it_is() {
+fn the_document_matches_the_columns() {
     let text = std::fs::read_to_string(document()).unwrap();
-    let (head, found) = text.split_once(START).expect("the document has the line");
+    let (head, found) = text.split_once(START).expect("the line exists");
     let expected = lists();
     if std::env::var_os("ATF_BLESS").is_some() {
         std::fs::write(document(), format!("{head}{START}{expected}")).unwrap();
@@ -73,7 +73,7 @@ fn the_document_lists_every_column_as_it_is() {
 }
 
 #[test]
-fn sources_that_name_a_field_name_one_of_the_format() {
+fn source_fields_exist_in_the_format() {
     let fields = |record: &str| {
         let known = Record::ALL.iter().find(|known| known.name() == record);
         let record = known.unwrap_or_else(|| panic!("unknown record {record}"));

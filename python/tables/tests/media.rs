@@ -68,7 +68,7 @@ fn rows(session: &Session, table: Table, options: &Options) -> Vec<Vec<ArrayRef>
 }
 
 #[test]
-fn tables_are_those_of_converted_timestamps() {
+fn tables_equal_those_with_converted_timestamps() {
     let anchors = |points: &[(u64, i64)]| -> Vec<_> {
         let points = points.iter();
         points
@@ -117,7 +117,7 @@ fn check(clock: &MediaClock) {
 }
 
 #[test]
-fn sessions_without_one_recording_are_refused() {
+fn sessions_without_a_single_recording_are_refused() {
     let refusal = |anchors: &[TimingAnchor]| {
         let (_folder, session) = session(anchors, |ns| ns);
         match session.media_clock() {

@@ -30,7 +30,7 @@ fn without_dictionaries() -> Options {
 }
 
 #[test]
-fn names_without_a_dictionary_end_a_batch_at_its_size() {
+fn plain_text_names_count_towards_the_batch_size() {
     let (_folder, session) = session(1000);
     let rows = |options: &Options| -> Vec<usize> {
         let stream = session.stream(Table::Events, options).unwrap();

@@ -1,4 +1,4 @@
-//! Tests that calls last as long as in reports: if a thread's time goes back, and if the process died.
+//! Tests that calls last as long as in reports, even if time goes backwards or the process died.
 
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray as _;

@@ -3,12 +3,12 @@
 /** A value. Integers of at most 64 bits are bigints, other numbers are numbers. */
 export type Value = null | boolean | string | bigint | number | Value[] | Map<string, Value>;
 
-/** A text that is not valid, or a value that is not as it should be. */
+/** Invalid text, or an unexpected value. */
 export class InvalidError extends Error {
     override readonly name = "InvalidError";
 }
 
-/** Parses a text. Throws an InvalidError if it is invalid, or nested more than 128 deep. */
+/** Parses a text. Throws an InvalidError if it is invalid, or nested more than 128 levels deep. */
 export function parse(bytes: Uint8Array): Value {
     let text: string;
     try {
@@ -102,7 +102,7 @@ class Parser {
     #number(): bigint | number {
         const digits = this.#match(/-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y);
         if (digits === "") this.#fail("a value");
-        // -0 is no integer.
+        // -0 is not an integer.
         const isInteger = digits !== "-0" && digits.length <= 20 && /^-?[0-9]+$/.test(digits);
         return isInteger ? BigInt(digits) : Number(digits);
     }

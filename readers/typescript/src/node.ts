@@ -7,7 +7,7 @@ import { parseManifest, type Manifest } from "./manifest.js";
 import type { IndexEvent } from "./records.js";
 import { BytesSource, type Source } from "./source.js";
 
-/** A file that is read by parts. It may be larger than memory. */
+/** A file that is read in parts. It can be larger than memory. */
 export class FileSource implements Source {
     readonly size: number;
     readonly #file: number;
@@ -17,7 +17,7 @@ export class FileSource implements Source {
         this.size = fs.fstatSync(this.#file).size;
     }
 
-    /** Returns bytes of the file; zeros, if it was truncated since it was opened. */
+    /** Returns bytes of the file, or zeros if it was truncated after it was opened. */
     read(offset: number, length: number): Uint8Array {
         const bytes = new Uint8Array(length);
         for (let done = 0; done < length;) {
@@ -36,10 +36,10 @@ export class FileSource implements Source {
     }
 }
 
-/** Small files are read at once, so that a session of many threads does not keep them all open. */
+/** Small files are read in full, so that sessions with many threads do not keep them all open. */
 const SMALL = 1 << 20;
 
-/** Opens a regular file, or returns undefined if there is none. */
+/** Opens a regular file, or returns undefined if it does not exist. */
 function open(path: string): Source | undefined {
     const status = fs.lstatSync(path, { throwIfNoEntry: false });
     if (status === undefined || !status.isFile()) return undefined;
@@ -101,7 +101,7 @@ export class Thread {
         for (const file of this.#files.splice(0)) file.close();
     }
 
-    /** Whether every file that is there was finalized, and no event is missing. */
+    /** Whether every existing file was finalized, and no event is missing. */
     get isWhole(): boolean {
         const { index, detail } = this;
         if (!index?.isFinalized || this.refused.length > 0) return false;
@@ -118,7 +118,7 @@ export class Thread {
         }
     }
 
-    /** Counts the links in the index, and those in the details, without a link back. */
+    /** Counts the links without a link back, in the index and in the details. */
     looseLinks(): { dangling: number; orphans: number } {
         const back = Array.from(this.detail ?? [], (event) => Number(event.header.indexSeq));
         const forward = new Map<number, number>();
@@ -151,7 +151,7 @@ function isBefore(one: Run, other: Run): boolean {
     return one.time < other.time || (one.time === other.time && one.rank < other.rank);
 }
 
-/** Moves the first of a heap of runs to its place. */
+/** Restores the order of a heap of runs after its first run has changed. */
 function sink(heap: Run[]): void {
     const own = heap[0]!;
     let at = 0;
@@ -173,11 +173,11 @@ export class Session {
     readonly threads: readonly Thread[];
     /** The manifest, or undefined if it is absent or cannot be used. */
     readonly manifest: Manifest | undefined;
-    /** Why the manifest cannot be used, if there is one that cannot. */
+    /** Why the manifest cannot be used, if it exists but is invalid. */
     readonly manifestError: unknown;
 
     /**
-     * Opens a session's folder, or a folder with one process of a session below it. Throws the
+     * Opens a session's folder, or a folder that contains the folder of one process. Throws the
      * system's error if a folder or a file cannot be opened.
      */
     constructor(folder: string, options: Pick<ReadOptions, "verify"> = {}) {

@@ -1,13 +1,13 @@
-/** Where the bytes of a file come from. All reads are synchronous; in a browser, use a worker. */
+/** The sources of a file's bytes. All reads are synchronous; in a browser, use a worker. */
 
-/** The greatest place, an offset that no file has. Arithmetic stops there. */
+/** The maximum offset, which no file has. Arithmetic saturates there. */
 export const NOWHERE = Number.MAX_SAFE_INTEGER;
 
 /** The bytes of a file. */
 export interface Source {
     /** The file's size in bytes. */
     readonly size: number;
-    /** Returns bytes that are in the file, which nothing changes afterwards. */
+    /** Returns bytes of the file, which never change afterwards. */
     read(offset: number, length: number): Uint8Array;
 }
 
@@ -56,10 +56,10 @@ export interface Place {
 
 const BLOCK = 65536;
 const HEAD = 4096;
-/** The longest number. */
+/** The size of the largest number in bytes. */
 const LONGEST = 8;
 
-/** The numbers in a source. The bytes after its end read as 0. */
+/** The numbers in a source. Bytes after its end read as 0. */
 export class Window {
     readonly size: number;
     readonly #source: Source;
@@ -76,7 +76,7 @@ export class Window {
         this.#dataEnd = this.#scan(0, this.size);
     }
 
-    /** Returns bytes that are in the file. */
+    /** Returns bytes of the file. */
     bytes(at: number, length: number): Uint8Array {
         if (at + length > this.size) throw new RangeError(`no ${length} bytes at ${at}`);
         if (length > HEAD) return this.#source.read(at, length);
@@ -87,13 +87,13 @@ export class Window {
         return new Uint8Array(buffer, byteOffset + start, length);
     }
 
-    /** Returns a view of bytes that are in the file. */
+    /** Returns a view of bytes of the file. */
     view(at: number, length: number): DataView {
         const { buffer, byteOffset } = this.bytes(at, length);
         return new DataView(buffer, byteOffset, length);
     }
 
-    /** Returns a view of a copy of bytes that are in the file. */
+    /** Returns a view of a copy of bytes of the file. */
     copied(at: number, length: number): DataView {
         // A Buffer's slice would not be a copy.
         return new DataView(new Uint8Array(this.bytes(at, length)).buffer);
@@ -185,7 +185,7 @@ export class Window {
         this.#block = this.#padded(this.#start, BLOCK);
     }
 
-    /** Returns a block of the file, with room for a number at its end, and with zeros after it. */
+    /** Returns a block of the file, followed by space for one number, padded with zeros. */
     #padded(start: number, length: number): DataView {
         const room = length + LONGEST;
         let bytes = this.#source.read(start, Math.min(room, this.size - start));
@@ -198,7 +198,7 @@ export class Window {
     }
 }
 
-/** Eight tables of 256 numbers, to take eight bytes at a time. */
+/** Eight tables of 256 numbers, to process eight bytes at a time. */
 const CRC32C = new Int32Array(8 * 256);
 for (let byte = 0; byte < 256; byte++) {
     let crc = byte;

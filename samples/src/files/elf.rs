@@ -7,9 +7,9 @@ use super::Bytes;
 pub struct ElfFile {
     /// Each function's offset from the base address, and its name's offset in `strings`.
     pub functions: Vec<(u64, u32)>,
-    /// The names, each with a zero byte.
+    /// The names, each followed by a zero byte.
     pub strings: Vec<u8>,
-    /// Further sections.
+    /// Additional sections.
     pub sections: Vec<(&'static str, Vec<u8>)>,
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Bytes, crc32c};
 
-/// A ring to write, whose fields need not be consistent.
+/// A kill journal to write, whose fields need not be consistent.
 #[derive(Debug, Clone)]
 pub struct RingFile {
     pub magic: [u8; 4],
@@ -12,7 +12,7 @@ pub struct RingFile {
     pub detail: RingArea,
 }
 
-/// One of the two areas of a ring.
+/// One of the two areas of a kill journal.
 #[derive(Debug, Clone, Default)]
 pub struct RingArea {
     pub capacity: u64,
@@ -22,7 +22,7 @@ pub struct RingArea {
 }
 
 impl RingFile {
-    /// Returns the ring of a thread whose files contain all events.
+    /// Returns the kill journal of a thread whose files contain all events.
     pub fn new(version: u8, thread_id: u32) -> Self {
         let area = |capacity| RingArea {
             capacity,
@@ -56,8 +56,8 @@ impl RingFile {
     }
 }
 
-/// Returns the ring of a writer that was killed before it wrote the bytes of both files from
-/// `starts` on.
+/// Returns the kill journal of a writer that was killed before it wrote the bytes of both files
+/// from `starts` onwards.
 pub fn ring_after(version: u8, thread_id: u32, files: [&[u8]; 2], starts: [usize; 2]) -> Vec<u8> {
     let [index, detail] = [0, 1].map(|which| &files[which][starts[which]..]);
     let checksums = [0, 1].map(|which| crc32c(&files[which][64..starts[which]]));

@@ -1,4 +1,4 @@
-//! Checks the grammars of files: their names, their expressions, and the names that readers ask for.
+//! Checks the grammars of files: names, expressions, and the names that readers require.
 
 use super::names::{Unique, identifier};
 use crate::diagnostic::Diagnostic;
@@ -73,7 +73,7 @@ fn valid(kind: &str, name: &At<String>, faults: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Checks that the grammar has the names that readers ask for.
+/// Checks that the grammar has the names that readers require.
 fn asked_for(file: &GrammarFile, faults: &mut Vec<Diagnostic>) {
     let has = |kind: &str, name: &str| match kind {
         "role" => file.records.get(name).is_some(),

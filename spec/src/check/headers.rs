@@ -42,7 +42,7 @@ fn clash(spec: &Spec, name: &str, place: Place, other: Owner<'_>) -> Diagnostic 
     Diagnostic::error(place, why).related(first, "defines it too")
 }
 
-/// Returns the place that gives a name its form, or `None` for a name of the headers themselves.
+/// Returns the place that determines a name's form, or `None` for a name of the headers themselves.
 fn place(spec: &Spec, owner: Owner<'_>) -> Option<Place> {
     match owner {
         Owner::Header => None,

@@ -62,7 +62,7 @@ fn objects(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Checks that an enumeration can hold every value of a key.
+/// Checks that an enumeration can represent every value of a key.
 fn fits(spec: &Spec, field: &ManifestField, name: &At<String>, faults: &mut Vec<Diagnostic>) {
     let scalar = match field.ty.value {
         JsonType::U8 => Scalar::U8,

@@ -21,7 +21,7 @@ pub struct Decision {
     pub title: String,
     /// The reason.
     pub reason: String,
-    /// How certain the decision is.
+    /// The confidence in the decision.
     pub confidence: Confidence,
 }
 

@@ -46,13 +46,13 @@ pub struct StepSpec {
     pub requires: Option<At<String>>,
     /// The only wire version with the requirement.
     pub wire: Option<At<Wire>>,
-    /// The offset of the wrong record, unless it is the header.
+    /// The offset of the invalid record, unless it is the header.
     pub at: Option<At<String>>,
-    /// The field that is wrong if the requirement is not met, as `role.field`.
+    /// The invalid field if the requirement is not met, as `role.field`.
     pub field: Option<At<String>>,
     /// What was expected there.
     pub expected: Option<String>,
-    /// The rule that a file breaks that does not meet the requirement.
+    /// The rule that a file breaks if it does not meet the requirement.
     pub rule: Option<At<String>>,
     /// For a value: its name.
     pub value: Option<At<String>>,
@@ -76,7 +76,7 @@ pub struct FunctionSpec {
     pub means: String,
     /// The expression, with `let` statements before it.
     pub is: At<String>,
-    /// The rules that it carries out.
+    /// The rules that it implements.
     #[serde(default)]
     pub rules: List<At<String>>,
 }

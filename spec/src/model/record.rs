@@ -111,8 +111,8 @@ impl RecordSpec {
 }
 
 impl FieldSpec {
-    /// Returns the field's offset and type in a wire version. Returns `None` if that version lacks
-    /// the field, or if the spec does not state the offset and type.
+    /// Returns the field's offset and type in a wire version. Returns `None` if that version has no
+    /// such field, or if the spec does not state the offset and type.
     #[must_use]
     pub fn place_in(&self, wire: Wire) -> Option<(At<u32>, At<Type>)> {
         let own = self.own(wire);

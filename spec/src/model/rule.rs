@@ -114,7 +114,7 @@ pub enum Binds {
     Writer,
     /// Reads them.
     Reader,
-    /// Judges them.
+    /// Validates them.
     Validator,
 }
 

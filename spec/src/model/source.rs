@@ -165,7 +165,7 @@ pub struct Statement {
     /// The source's stance: one of the topic's terms.
     pub term: Option<At<String>>,
     /// Instead of a term, the source's formula for the offset of event `seq`: `seq * 32` or
-    /// `events_offset + seq * 32`. The corresponding term is the offset that the formula gives for
+    /// `events_offset + seq * 32`. The corresponding term is the offset that the formula yields for
     /// event 0.
     pub formula: Option<At<String>>,
     /// Its section in the document.

@@ -139,7 +139,7 @@ enum Says<'a> {
     Field(&'a FieldSpec),
     /// A number, the same in every wire version.
     Number(At<u64>),
-    /// The spec has no value of its own, as for a topic, whose decision chooses the term.
+    /// The spec states no value, as for a topic, whose decision chooses the term.
     Nothing,
 }
 

@@ -12,7 +12,7 @@ use super::node::{Key, Node, Value};
 use crate::diagnostic::Diagnostic;
 use crate::place::{FileId, Place};
 
-/// The deepest allowed nesting. Our deepest file has 10 levels.
+/// The maximum nesting depth. Our deepest file has 10 levels.
 const MAX_DEPTH: usize = 32;
 /// The maximum number of nodes. Our largest file has about 3,000.
 const MAX_NODES: usize = 250_000;
@@ -72,8 +72,8 @@ impl Node {
     }
 }
 
-/// Finds a character that no text may have, because it would end a line or change the direction of
-/// text in generated code.
+/// Finds a character that no text may contain, because it would end a line or change the direction
+/// of text in generated code.
 fn forbidden(node: &Node) -> Option<(char, Place)> {
     let is_bad = |letter: &char| match letter {
         '\n' => false,
@@ -286,7 +286,7 @@ fn place_of_value(location: Location) -> Place {
 
 /// Returns the place of an error.
 fn place_of_error(file: FileId, text: &str, location: Location) -> Place {
-    // Of some errors, the parser knows only the line and the column.
+    // For some errors, the parser knows only the line and the column.
     let bytes = byte_range(location).unwrap_or_else(|| {
         let start = byte_of_char(text, location);
         start..start + 1

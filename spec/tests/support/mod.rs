@@ -12,7 +12,7 @@ pub(crate) fn broken() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/broken")
 }
 
-/// Copies the smallest spec that has one of everything to a temporary folder.
+/// Copies the smallest spec with one of everything to a temporary folder.
 pub(crate) fn base() -> TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     copy(&broken().join("base"), folder.path());

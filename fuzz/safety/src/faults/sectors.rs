@@ -29,7 +29,7 @@ const EVENT: u64 = 32;
 const DETAIL: u64 = 24;
 /// The size of a kill journal's header in bytes.
 const RING: u64 = 128;
-/// The numbers of events and details in the files if the others are in a kill journal.
+/// The numbers of events and details in the files if the rest are in a kill journal.
 const IN_FILES: (usize, usize) = (60, 20);
 
 /// The maximum number of failing reads of a completely unreadable `index.atf`. A disk can take
@@ -74,7 +74,7 @@ pub fn sectors(layer: Layer, recovers: Recover<'_>) -> io::Result<Tally> {
         if !session.ring.is_empty() {
             fs::write(thread.join("ring.atf"), &session.ring)?;
         }
-        // If a file's header is unreadable, nothing proves that a ring belongs to the file.
+        // If a file's header is unreadable, nothing proves that a kill journal belongs to the file.
         let first = usize::from(state == State::Ring) * SECTOR;
         for (name, bytes, first) in [
             ("index.atf", &session.index, first),
@@ -201,8 +201,8 @@ impl Session {
         }
     }
 
-    /// Returns the lost bytes as ranges of the two files. The bytes of a kill journal count as the
-    /// bytes after the end of the files. If the journal's header is lost, all its bytes are lost.
+    /// Returns the lost bytes as ranges of the two files. The bytes of a kill journal are treated
+    /// as following the end of the files. If the journal's header is lost, all its bytes are lost.
     fn bad_parts(&self, name: &str, bad: &Range<u64>) -> Vec<(&str, Range<u64>)> {
         let files = ["index.atf", "detail.atf"];
         if let Some(file) = files.into_iter().find(|file| *file == name) {
@@ -333,7 +333,7 @@ impl Session {
         match lines.find(|line| !text.contains(line)) {
             None if report.losses() > 0 => Ok(()),
             missing => Err(format!(
-                "{} losses, and the text lacks {missing:?}",
+                "{} losses, and the text does not contain {missing:?}",
                 report.losses()
             )),
         }

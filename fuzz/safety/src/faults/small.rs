@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use atf::write::{Memory, StorageFile};
 
-/// Returns files in memory with a limit on their total size. Existing bytes can always be overwritten.
+/// Returns in-memory files with limited total size. Existing bytes can always be overwritten.
 pub(super) fn small_disk(space: u64) -> Memory {
     let memory = Memory::new();
     let left = Arc::new(Mutex::new(space));

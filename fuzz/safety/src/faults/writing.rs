@@ -28,11 +28,11 @@ const COUNT: u64 = 200;
 const OF_A_PAGE: u64 = 62;
 const PAYLOAD: [u8; 40] = [7; 40];
 const THREAD: &str = "session/thread_7";
-/// The calls that a writer makes, at least.
+/// Calls that every writer makes.
 const CALLS: [&str; 7] = [
     "create", "fsync", "mkdir", "open", "pwrite64", "renameat", "statx",
 ];
-/// Further calls of a writer with a kill journal.
+/// Additional calls of a writer with a kill journal.
 const JOURNAL_CALLS: [&str; 3] = ["fallocate64", "mmap64", "unlinkat"];
 
 fn event(seq: u64) -> Event {
@@ -128,7 +128,7 @@ fn check(
     check_events(&index, detail.as_ref())
 }
 
-/// Checks that all events and details are those that were written, and that no link dangles.
+/// Checks that all events and details match what was written, and that no link dangles.
 fn check_events(index: &IndexReader, detail: Option<&DetailReader>) -> Result<(), String> {
     let text = |error: atf::Error| error.to_string();
     let details = detail.map_or(0, DetailReader::event_count);
@@ -157,7 +157,7 @@ fn check_events(index: &IndexReader, detail: Option<&DetailReader>) -> Result<()
     Ok(())
 }
 
-/// Checks that the files and the kill journal in a thread's folder have every accepted event.
+/// Checks that the files and the kill journal in a thread's folder contain every accepted event.
 fn check_journal(folder: &Path, accepted: u64) -> Result<(), String> {
     let thread = ThreadReader::open(folder).map_err(|error| error.to_string())?;
     let found = thread.index().event_count();
@@ -254,7 +254,7 @@ fn outcome(written: &Written, root: &Path, plan: Plan) -> Result<(), String> {
     }
 }
 
-/// Lets the disk fill up after each byte of a writer's output in turn, in both wire versions.
+/// Fills the disk after each byte of a writer's output in turn, in both wire versions.
 #[must_use]
 pub fn disk_full_in_memory() -> Tally {
     let mut tally = Tally::default();

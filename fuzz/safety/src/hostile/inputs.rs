@@ -94,7 +94,7 @@ fn listed(mut threads: Files) -> Files {
     threads
 }
 
-/// Makes threads whose times are spread over all that a timestamp can hold.
+/// Makes threads whose times span the full range of a timestamp.
 fn far_apart(size: usize) -> Files {
     let count = (size / open(1, 3).without_footer().len()) as u64;
     let step = u64::MAX / count;
@@ -274,7 +274,7 @@ fn false_starts(size: usize) -> Files {
     with_details(bytes, 3)
 }
 
-/// Makes a ring with the highest possible sizes and counts.
+/// Makes a kill journal with the highest possible sizes and counts.
 fn ring(size: usize) -> Files {
     let mut bytes = b"ATR2\x01\x01\0\0".to_vec();
     bytes.extend(7_u32.to_le_bytes());

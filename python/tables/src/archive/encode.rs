@@ -49,7 +49,7 @@ pub(super) struct Details {
 }
 
 impl Records {
-    /// Returns the names of a table's columns from which records are encoded.
+    /// Returns the names of the table columns from which records are encoded.
     pub(super) fn columns(table: Table) -> Vec<&'static str> {
         let others: &[&str] = match table {
             Table::Events => &["thread", "seq", "function"],
@@ -59,8 +59,8 @@ impl Records {
         names.filter(|name| !others.contains(name)).collect()
     }
 
-    /// Takes the columns of a batch. The error message names the column that is missing or has the
-    /// wrong type.
+    /// Extracts the columns of a batch. The error message names the column that is missing or has
+    /// the wrong type.
     pub(super) fn new(table: Table, batch: &RecordBatch) -> Result<Self, String> {
         let number = |name| numbers(batch, name);
         let kind = |code| Words::new(batch, "kind", code);

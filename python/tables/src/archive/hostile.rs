@@ -1,4 +1,4 @@
-//! Tests with hostile archives: they cost no more time and memory than others.
+//! Tests that hostile archives cost no more time and memory than others.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -29,7 +29,7 @@ fn a_pipe_in_an_archive_is_refused() {
     assert!(error.to_string().contains("not a regular file"), "{error}");
 }
 
-/// A dictionary holds the value once, however many rows have it.
+/// A dictionary stores the value once, however many rows contain it.
 #[test]
 fn a_batch_has_few_rows_if_a_value_is_long() {
     let folder = tempfile::tempdir().unwrap();
@@ -49,7 +49,7 @@ fn a_batch_has_few_rows_if_a_value_is_long() {
     while let Some(batch) = batches.next().unwrap() {
         rows.push(batch.num_rows());
     }
-    // 64 MiB, and the rest.
+    // The first batch has 64 MiB.
     assert_eq!(rows, [128, 72]);
 }
 
@@ -83,7 +83,7 @@ fn restore_rows(folder: &Path, parts: &[(u32, u64)]) -> Result<(), Error> {
 fn each_row_is_read_once() {
     for (parts, expected) in [
         (&[(0, 0), (0, 1), (1, 0)][..], "the last part of file"),
-        (&[(0, 0), (1, 0), (0, 1)], "thread 0 after those of another"),
+        (&[(0, 0), (1, 0), (0, 1)], "thread 0 after rows of another"),
         (&[(0, 1), (0, 0)], "row 0: it belongs to an earlier part"),
         (&[(0, 0), (0, 0)], "row 0: it belongs to an earlier part"),
     ] {

@@ -13,10 +13,10 @@ use crate::table::Table;
 
 /// The maximum size in bytes of a part without rows.
 const PART: usize = 1 << 20;
-/// The number of matching rows that are enough to begin a new part after bytes that no row
+/// The number of matching rows that is enough to begin a new part after bytes that no row
 /// reproduces.
 const SAME_ROWS: u64 = 64;
-/// The size in bytes of matching rows that are enough to begin a new part even if there are fewer
+/// The size in bytes of matching rows that is enough to begin a new part even if there are fewer
 /// than `SAME_ROWS`.
 const SAME_BYTES: usize = 64 << 10;
 
@@ -94,7 +94,7 @@ impl Parts {
         Ok(())
     }
 
-    /// Adds the bytes up to an offset, as parts that all have this source.
+    /// Adds the bytes up to an offset, as parts with this source.
     pub(super) fn add_until(
         &mut self,
         end: u64,

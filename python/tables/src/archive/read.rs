@@ -28,9 +28,9 @@ use crate::table::Table;
 /// group.
 const BATCH: usize = 1 << 14;
 /// The maximum size in bytes of a batch's texts and payloads, unless a single row has more. A few
-/// bytes of a file can stand for many long values, which are all equal.
+/// bytes of a file can represent many long values that are all equal.
 const BATCH_BYTES: usize = 64 << 20;
-/// How many values to look at together when their lengths are measured.
+/// The number of values whose lengths are measured together.
 const MEASURED: usize = 64;
 
 /// The batches of a Parquet file.
@@ -49,7 +49,7 @@ pub(super) struct Batches {
 impl Batches {
     /// Opens a file to read these columns.
     pub(super) fn open(path: &Path, columns: &[&str]) -> Result<Self, Error> {
-        // Opening a pipe could wait for ever.
+        // Opening a pipe could block forever.
         let found = fs::metadata(path).map_err(|error| bad(path, error))?;
         if !found.is_file() {
             return Err(bad(path, "not a regular file"));
@@ -82,7 +82,7 @@ impl Batches {
         &self.path
     }
 
-    /// Returns an error that gives the number of the next row.
+    /// Returns an error that contains the number of the next row.
     pub(super) fn error(&self, why: impl std::fmt::Display) -> Error {
         bad(&self.path, format!("from row {}: {why}", self.rows))
     }
@@ -113,8 +113,8 @@ impl Batches {
 }
 
 impl Batches {
-    /// Returns how many rows of the next row group fit into a batch. The file's own statement of
-    /// its values' sizes may be wrong, so this measures the values.
+    /// Returns how many rows of the next row group fit into a batch. The sizes stated in the file
+    /// may be wrong, so this measures the values.
     fn batch_rows(&self) -> Result<usize, ParquetError> {
         let group = self.metadata.metadata().row_group(self.next);
         let rows = usize::try_from(group.num_rows()).unwrap_or(0);
@@ -203,7 +203,7 @@ impl RecordReader {
         sink: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let end = rows.row.checked_add(rows.rows);
-        let end = end.ok_or_else(|| self.batches.error("more rows than there are"))?;
+        let end = end.ok_or_else(|| self.batches.error("more rows than exist"))?;
         if rows.row < self.next {
             let why = format!("row {}: it belongs to an earlier part", rows.row);
             return Err(bad(self.batches.path(), why));

@@ -152,7 +152,7 @@ impl State<'_> {
                     None if !self.read.insert((rows.table.name(), rows.thread)) => {
                         let (table, thread) = (rows.table, rows.thread);
                         return fail(&format!(
-                            "rows of the table {table} of thread {thread} after those of another"
+                            "rows of the table {table} of thread {thread} after rows of another"
                         ));
                     }
                     None => {

@@ -10,11 +10,11 @@ use super::tree::{self, Entry, Kind, below, set_mode};
 use crate::error::Error;
 use crate::stage::output;
 
-/// Takes the entries of an archive, in order.
+/// Receives the entries of an archive, in order.
 pub(super) trait Sink {
     /// Begins an entry. For a symlink, `target` is its target.
     fn begin(&mut self, entry: &Entry, target: Option<&str>) -> Result<(), Error>;
-    /// Takes the next bytes of the file.
+    /// Receives the next bytes of the file.
     fn write(&mut self, bytes: &[u8]) -> Result<(), Error>;
     /// Ends the file.
     fn end_file(&mut self) -> Result<(), Error>;
@@ -28,7 +28,7 @@ pub(super) struct Disk {
     file: Option<(PathBuf, File)>,
     /// Folders with their modes, which are set last because they may make a folder read-only.
     folders: Vec<(PathBuf, Option<u32>)>,
-    /// The folders' paths, once there are symlinks. These come last, because they may point
+    /// The folders' paths, set at the first symlink. Symlinks come last, as they may point
     /// elsewhere.
     known: Option<HashSet<PathBuf>>,
 }
@@ -50,7 +50,7 @@ impl Disk {
         let known = self.known.get_or_insert_with(|| paths.collect());
         let parent = path.parent().unwrap_or(&self.root);
         if parent != self.root && !known.contains(parent) {
-            return Err(output(path, "the symlink is in no folder of the session"));
+            return Err(output(path, "the symlink is outside the session's folder"));
         }
         link(target, path).map_err(|error| output(path, error))
     }

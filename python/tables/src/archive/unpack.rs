@@ -81,7 +81,7 @@ fn find(archive: &Path, options: &UnpackOptions) -> Result<Layout, Error> {
             archive: archive.to_path_buf(),
             place: place.clone(),
         }),
-        [] => Err(bad(archive, "the archive does not have the session")),
+        [] => Err(bad(archive, "the archive does not contain the session")),
         several => {
             let names = several
                 .iter()

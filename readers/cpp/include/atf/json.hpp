@@ -36,11 +36,11 @@ struct Value {
     const Object* object() const { return as<Object>(); }
 };
 
-/// Parses a text. If it is invalid, or values are nested more than 128 deep, returns nothing and sets
+/// Parses a text. If it is invalid, or nested more than 128 levels deep, returns nothing and sets
 /// `why` to the place and the reason.
 std::optional<Value> parse(std::string_view text, std::string& why);
 
-/// The least and the greatest value of an integer.
+/// The minimum and maximum of an integer.
 struct Limits {
     std::uint64_t least = 0;
     std::uint64_t greatest = UINT64_MAX;
@@ -65,7 +65,7 @@ public:
     }
 
 private:
-    /// Nothing follows an error.
+    /// Stops at the first error.
     void fail() {
         if (is_valid_) wrong_ = at_ - text_.data();
         is_valid_ = false;
@@ -162,7 +162,7 @@ private:
         return is_negative ? integer<std::int64_t>(start) : integer<std::uint64_t>(start);
     }
 
-    /// -0 is no integer.
+    /// -0 is not an integer.
     template <typename Number>
     Value integer(const char* start) const {
         Number number = 0;
@@ -189,7 +189,7 @@ private:
         return k < end_ - at_ ? static_cast<unsigned char>(at_[k]) : 0;
     }
 
-    /// Copies a character, which must be neither overlong nor a surrogate nor after U+10FFFF.
+    /// Copies a character, which must not be overlong, a surrogate or above U+10FFFF.
     void character(std::string& to) {
         const unsigned lead = byte(0);
         const unsigned next = byte(1);
@@ -271,7 +271,7 @@ inline std::optional<Value> parse(std::string_view text, std::string& why) {
     return internal::Parser(text).whole(why);
 }
 
-// Each `read` returns whether a value has a type. If not, `why` is the place and what was expected.
+// Each `read` returns whether a value has a type. If not, `why` is the place and expected value.
 
 inline bool expect(bool is_type, std::string& why, std::string_view type) {
     if (!is_type) why.append(": expected ").append(type);
@@ -334,7 +334,7 @@ bool read(const Value& value, std::string& why, std::vector<Type>& to) {
     return true;
 }
 
-/// Reads a member, which must be there.
+/// Reads a required member.
 template <typename Type, typename... Limit>
 bool read(const Value& value, std::string& why, std::string_view key, Type& to, Limit... limit) {
     const auto member = value.object()->find(key);
@@ -350,7 +350,7 @@ Type& emplaced(std::optional<Type>& to) { return to.emplace(); }
 template <typename Type>
 std::vector<Type>& emplaced(std::vector<Type>& to) { return to; }
 
-/// Reads a member, if it is there.
+/// Reads an optional member.
 template <typename Type, typename... Limit>
 bool read_optional(const Value& value, std::string& why, std::string_view key, Type& to,
                    Limit... limit) {
@@ -398,7 +398,7 @@ void write(std::string& to, const std::vector<Type>& items) {
     to += ']';
 }
 
-/// Writes a member of an object that begins in the text.
+/// Appends a member to the text of an unclosed object.
 template <typename Type, typename... Form>
 void write(std::string& to, std::string_view key, const Type& value, Form... form) {
     to += to.back() == '{' ? "\"" : ", \"";
@@ -406,7 +406,7 @@ void write(std::string& to, std::string_view key, const Type& value, Form... for
     write(to, value, form...);
 }
 
-/// Writes a member, if it has a value.
+/// Appends a member if it has a value.
 template <typename Type, typename... Form>
 void write_optional(std::string& to, std::string_view key, const std::optional<Type>& value,
                     Form... form) {

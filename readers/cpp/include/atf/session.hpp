@@ -21,7 +21,7 @@
 
 namespace atf {
 
-/// Reads a regular file. Returns nothing if there is none, or it cannot be read.
+/// Reads a regular file. Returns nothing if it does not exist or cannot be read.
 inline std::optional<std::vector<std::uint8_t>> load(const std::filesystem::path& path) {
     std::error_code error;
     const auto status = std::filesystem::symlink_status(path, error);
@@ -43,17 +43,17 @@ struct RefusedFile {
 
 /// A manifest that cannot be used.
 struct ManifestError {
-    /// The byte or the key that is wrong, and what was expected there.
+    /// The byte or key in error, and what was expected there.
     std::string why;
     /// The rule that the manifest breaks, or an empty text if it cannot be read.
     std::string_view rule;
 };
 
-/// The numbers of links that do not lead back.
+/// The numbers of links without a matching link back.
 struct LooseLinks {
-    /// In the index: to no detail event, or to one of another event.
+    /// In the index: to a missing detail event, or to another event's.
     std::uint64_t dangling = 0;
-    /// In the details: to no event, or to one with another detail event.
+    /// In the details: to a missing event, or to one with another detail event.
     std::uint64_t orphans = 0;
 };
 
@@ -89,7 +89,7 @@ public:
     /// The files that were refused.
     const std::vector<RefusedFile>& refused() const noexcept { return refused_; }
 
-    /// Whether every file that is there was finalized, and no event is missing.
+    /// Whether every existing file was finalized, and no event is missing.
     bool is_whole() const {
         if (!index() || !index()->is_finalized() || !refused_.empty()) return false;
         if (detail() && !detail()->is_finalized()) return false;
@@ -149,7 +149,7 @@ private:
 /// The threads of a traced process.
 class Session {
 public:
-    /// Opens a session's folder, or a folder with one process of a session below it.
+    /// Opens a session's folder, or a folder that contains the folder of one process.
     explicit Session(const std::filesystem::path& path, Verify verify = Verify::Yes)
         : folder_(process(path)) {
         for (const auto& [id, folder] : numbered(folder_, "thread_")) {
@@ -165,15 +165,15 @@ public:
     const std::vector<Thread>& threads() const noexcept { return threads_; }
     /// The manifest, or nothing if it is absent or cannot be used.
     const std::optional<Manifest>& manifest() const noexcept { return manifest_; }
-    /// Why the manifest cannot be used, if there is one that cannot.
+    /// Why the manifest cannot be used, if it exists but is invalid.
     const std::optional<ManifestError>& manifest_error() const noexcept { return manifest_error_; }
 
     /// Calls `visit(thread_id, seq, event)` for the events of all threads by time, then by thread
-    /// and position, except for holes.
+    /// and position, except for gaps.
     template <typename Visit>
     void merge(Visit visit) const {
-        // The time, the thread's place in the list, which is by id, and the position. A thread's
-        // own events need not be in order.
+        // The time, the thread's index in the list, which is sorted by id, and the position. A
+        // thread's own events need not be in order.
         std::vector<std::tuple<std::uint64_t, std::size_t, std::uint64_t>> order;
         for (std::size_t place = 0; place < threads_.size(); place++) {
             const auto& index = threads_[place].index();
@@ -198,7 +198,7 @@ private:
 
     std::optional<ManifestError> read_manifest(
         const std::optional<std::vector<std::uint8_t>>& bytes) {
-        if (!bytes) return ManifestError{"no file that can be read", ""};
+        if (!bytes) return ManifestError{"not a readable file", ""};
         const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
         std::string why;
         const auto value = json::parse(text, why);

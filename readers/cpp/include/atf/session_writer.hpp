@@ -19,7 +19,7 @@ namespace atf {
 /// Writes the threads of a traced process.
 class SessionWriter {
 public:
-    /// The header has the clock and the platform of all threads.
+    /// The header contains the clock and the platform of all threads.
     explicit SessionWriter(const std::filesystem::path& folder, const IndexHeader& header,
                            int wire = 2)
         : folder_(folder), header_(header), wire_(wire) {
@@ -79,7 +79,7 @@ private:
         return first;
     }
 
-    /// A manifest is there as a whole or not at all.
+    /// Writes the manifest atomically.
     std::error_code put(const std::string& text) const {
         std::error_code error;
         std::filesystem::create_directories(folder_, error);

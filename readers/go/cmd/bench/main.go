@@ -1,4 +1,4 @@
-// Command bench compares the reader with loads written by hand, as readers/bench/bench.c.
+// Command bench compares the reader with hand-written loads, like readers/bench/bench.c.
 package main
 
 import (

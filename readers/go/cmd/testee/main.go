@@ -17,7 +17,7 @@ import (
 
 type document map[string]any
 
-// ofFile completes the document of a file: all but its kind, events and footer are in every file.
+// ofFile builds the document of a file.
 func ofFile(kind string, isWhole bool, header json.Marshaler, events []json.Marshaler, footer json.Marshaler, checksum uint32, trailing int64) document {
 	source, state := "footer", "good"
 	if checksum == 0 {

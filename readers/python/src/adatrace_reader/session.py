@@ -51,7 +51,7 @@ class Thread:
 
     @property
     def is_whole(self) -> bool:
-        """Whether every file that is there was finalized, and no event is missing."""
+        """Whether every existing file was finalized, and no event is missing."""
         index, detail = self.index, self.detail
         if index is None or not index.is_finalized or self.refused:
             return False
@@ -66,7 +66,7 @@ class Thread:
                 yield seq, event
 
     def loose_links(self) -> tuple[int, int]:
-        """Counts the links in the index, and those in the details, without a link back."""
+        """Counts the links without a link back, in the index and in the details."""
         forward = {seq: event.detail_seq for seq, event in self.events() if event.detail_seq is not None}
         back = {seq: event.header.index_seq for seq, event in enumerate(self.detail or ())}
         dangling = sum(back.get(to) != seq for seq, to in forward.items())
@@ -78,7 +78,7 @@ class Session:
     """The threads of a traced process."""
 
     def __init__(self, folder: str | os.PathLike[str], *, verify: bool = True) -> None:
-        """Opens a session's folder, or a folder with one process of a session below it."""
+        """Opens a session's folder, or a folder that contains the folder of one process."""
         self.folder = _process(os.fspath(folder))
         self.threads = [
             Thread(thread_id, os.path.join(self.folder, name), verify)
@@ -88,7 +88,7 @@ class Session:
         self.manifest: Any = None
         """The parsed manifest, or None if it is absent or cannot be used."""
         self.manifest_error: Exception | None = None
-        """Why the manifest cannot be used, if there is one that cannot."""
+        """Why the manifest cannot be used, if it exists but is invalid."""
         try:
             self.manifest = _manifest(path)
         except (OSError, Refused) as error:

@@ -22,7 +22,7 @@ class SessionWriter:
         *,
         wire: int = WIRES[-1],
     ) -> None:
-        """Creates the folder. The header has the clock and the platform of all threads."""
+        """Creates the folder. The header contains the clock and the platform of all threads."""
         self.folder = os.fspath(folder)
         self.wire = wire
         self.threads: dict[int, ThreadWriter] = {}
@@ -64,7 +64,7 @@ class SessionWriter:
         }
         if why := wrong_key(manifest):
             raise ValueError(f"manifest.json: {why}")
-        # A manifest is there as a whole or not at all.
+        # Write the manifest atomically.
         path = os.path.join(self.folder, "manifest.json")
         with open(path + ".new", "w", encoding="utf-8") as file:
             json.dump(manifest, file)

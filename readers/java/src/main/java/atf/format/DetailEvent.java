@@ -37,13 +37,13 @@ public final class DetailEvent {
     /**
      * Returns a view of the payload.
      *
-     * @throws IndexOutOfBoundsException if it has more than 1 GiB. Then use {@link Source#slice}.
+     * @throws IndexOutOfBoundsException if it is larger than 1 GiB: use {@link Source#slice}.
      */
     public ByteBuffer payload() {
         return file.source().slice(payloadOffset(), payloadSize());
     }
 
-    /** Returns the captured registers and stack, unless the payload has another length. */
+    /** Returns the captured registers and stack, unless the payload has a different length. */
     public Optional<Function> function() {
         return hasFunction ? Optional.of(new Function()) : Optional.empty();
     }
@@ -70,9 +70,9 @@ public final class DetailEvent {
         }
 
         /**
-         * Returns a view of the captured part of the stack, from the stack pointer on.
+         * Returns a view of the captured part of the stack, starting at the stack pointer.
          *
-         * @throws IndexOutOfBoundsException if it has more than 1 GiB. Then use {@link Source#slice}.
+         * @throws IndexOutOfBoundsException if it is larger than 1 GiB: use {@link Source#slice}.
          */
         public ByteBuffer stack() {
             long offset = payloadOffset() + DetailFunctionPayload.SIZE;

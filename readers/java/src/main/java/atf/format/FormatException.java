@@ -31,7 +31,7 @@ public final class FormatException extends IOException {
         return offset;
     }
 
-    /** Returns the field that is wrong, such as "index footer, checksum". */
+    /** Returns the invalid field, such as "index footer, checksum". */
     public String field() {
         return field;
     }

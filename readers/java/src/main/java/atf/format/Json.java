@@ -33,7 +33,7 @@ final class Json {
         this.text = text;
     }
 
-    /** Text that is not strict JSON, or a value that has another type than expected. */
+    /** Text that is not strict JSON, or a value of an unexpected type. */
     static final class Invalid extends Exception {
         private static final long serialVersionUID = 1;
 
@@ -142,7 +142,7 @@ final class Json {
             throw invalid();
         }
         at = number.end();
-        // -0 is not an integer, nor is a number with many digits, which would take long to convert.
+        // -0 is not an integer, nor is a number with many digits, which would be slow to convert.
         boolean isInteger = number.group(2).isEmpty() && !number.group(1).equals("-0");
         if (isInteger && number.group(1).length() <= 20) {
             return new BigInteger(number.group(1));
@@ -196,7 +196,7 @@ final class Json {
         T of(Object value) throws Invalid;
     }
 
-    /** An object, whose members are converted to the types that are expected. */
+    /** An object, whose members are converted to the expected types. */
     record Members(Map<String, Object> all) {
         <T> Optional<T> get(String name, Converter<T> converter) throws Invalid {
             Object value = all.get(name);

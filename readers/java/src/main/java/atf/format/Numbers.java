@@ -40,7 +40,7 @@ final class Numbers {
         return Math.max(a, b);
     }
 
-    /** Returns the first offset for which a condition holds, or nowhere. */
+    /** Returns the first offset that meets a condition, or nowhere. */
     static long first(long at, LongUnaryOperator next, LongPredicate isFound) {
         while (!isFound.test(at)) {
             long after = next.applyAsLong(at);
@@ -52,7 +52,7 @@ final class Numbers {
         return at;
     }
 
-    /** Returns the last offset, after which nowhere follows. */
+    /** Returns the last offset before nowhere. */
     static long last(long at, LongUnaryOperator next) {
         while (true) {
             long after = next.applyAsLong(at);

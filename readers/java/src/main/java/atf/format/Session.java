@@ -15,12 +15,12 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * The threads of a traced process. Threads of the program may share a session.
+ * The threads of a traced process. A session is safe for use by multiple threads.
  *
  * @param folder the folder with the threads' folders
  * @param threads the threads by their ids
  * @param manifest the parsed manifest.json, unless it is absent or cannot be used
- * @param manifestError why manifest.json cannot be used, if there is one that cannot
+ * @param manifestError why manifest.json cannot be used, if it exists but is invalid
  */
 public record Session(
         Path folder,
@@ -37,9 +37,9 @@ public record Session(
     public record LooseLinks(long dangling, long orphans) {}
 
     /**
-     * Opens a session's folder, or a folder with one process of a session below it. A file that
-     * cannot be read as one of the format is in the {@code refused} of its thread, and an error of
-     * the manifest in {@code manifestError}.
+     * Opens a session's folder, or a folder that contains the folder of one process. Invalid files
+     * are listed in the {@code refused} of their thread, and an error in the manifest is in {@code
+     * manifestError}.
      *
      * @throws IOException if a folder or a file cannot be opened
      */
@@ -73,7 +73,7 @@ public record Session(
         }
     }
 
-    /** Returns the folder of the only process, if a folder itself is no session. */
+    /** Returns the folder of the only process, if a folder itself is not a session. */
     private static Path process(Path folder) throws IOException {
         List<String> names = names(folder);
         List<String> processes = names.stream().filter(PROCESS.asMatchPredicate()).toList();
@@ -92,7 +92,7 @@ public record Session(
         return Optional.of(Manifest.parse(Files.readAllBytes(path)));
     }
 
-    /** Returns whether there is a file. A symlink may lead out of the session. */
+    /** Returns whether a regular file exists. A symlink may lead out of the session. */
     private static boolean isFile(Path path) {
         return Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS);
     }
@@ -153,7 +153,7 @@ public record Session(
             Optional<IndexFile> index,
             Optional<DetailFile> detail,
             List<FormatException> refused) {
-        /** Returns whether each file that is there was finalized, and no event is missing. */
+        /** Returns whether each existing file was finalized, and no event is missing. */
         public boolean isWhole() {
             return refused.isEmpty()
                     && index.map(own -> own.isFinalized() && !own.hasHoles()).orElse(false)

@@ -23,10 +23,10 @@ public final class Source {
     /** The longest view that {@link #slice} returns, in bytes. */
     private static final int STEP = 1 << SHIFT;
 
-    /** The size in bytes below which files are read: a process may map only some 65,000. */
+    /** The size in bytes below which files are read: a process can map only about 65,000. */
     private static final int SMALL = 1 << 16;
 
-    /** The most buffers of a file: 16 TiB. The virtual machine needs mappings of its own. */
+    /** The maximum number of buffers per file: 16 TiB. The virtual machine needs mappings too. */
     private static final int MOST_BUFFERS = 1 << 14;
 
     /** Buffer i begins at i * STEP and overlaps with the next one, so no record crosses an end. */
@@ -70,7 +70,7 @@ public final class Source {
         }
     }
 
-    /** Views the bytes of an array, which must not change. The name is for errors. */
+    /** Views the bytes of an array, which must not change. The name is used in errors. */
     public static Source of(String name, byte[] bytes) {
         ByteBuffer whole = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
         ByteBuffer[] buffers = new ByteBuffer[(bytes.length >>> SHIFT) + 1];
@@ -81,7 +81,7 @@ public final class Source {
         return new Source(name, buffers, bytes.length);
     }
 
-    /** Returns the name for errors. */
+    /** Returns the name used in errors. */
     public String name() {
         return name;
     }
@@ -104,7 +104,7 @@ public final class Source {
         return view.order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    /** Returns the buffer that has all of a record at an offset in the file. */
+    /** Returns the buffer that contains the entire record at an offset in the file. */
     ByteBuffer buffer(long at) {
         return buffers[(int) (at >>> SHIFT)];
     }
