@@ -754,12 +754,12 @@ ATF_LAYOUT_FIELD(detail_footer, AtfDetailFooter, reserved, 40, 24, 1);
 
 /**
  * Ring header of ring.atf in wire version 1, 128 bytes.
- * The header of ring.atf, which holds the write buffers of a thread's two files in a mapping
- * that outlives the process. The index area follows the header; the detail area follows the
- * index area. Each area holds bytes that are not in its file yet and that would otherwise be
- * lost in a kill. No source document describes this file. A writer that does not promise
- * that its data survives SIGKILL does not need this file, and readers may ignore it. It is
- * removed when the thread's files are finalized.
+ * The header of ring.atf, which contains the write buffers of a thread's two files in a
+ * mapping that outlives the process. The index area follows the header; the detail area
+ * follows the index area. Each area contains bytes that are not yet in its file and would
+ * otherwise be lost in a kill. No source document describes this file. A writer whose data
+ * need not survive SIGKILL does not need this file, and readers may ignore it. It is removed
+ * when the thread's files are finalized.
  */
 typedef struct ATF_LAYOUT_PACKED AtfRingHeader {
     /**
@@ -811,15 +811,15 @@ typedef struct ATF_LAYOUT_PACKED AtfRingHeader {
     uint64_t index_start;
 
     /**
-     * Bytes of the area in use, whole events only. Updated, with release ordering, after
+     * Bytes of the area in use, complete events only. Updated, with release ordering, after
      * each event's bytes and after the detail event that the event links to.
      * Offset 32. Unit: bytes. At most index_capacity. No source.
      */
     uint64_t index_size;
 
     /**
-     * CRC-32C of the bytes of index.atf from its first event to index_start. It binds the
-     * ring to the file by content. Ignored while index_size is 0.
+     * CRC-32C of the bytes of index.atf from its first event to index_start. It ties
+     * ring.atf to the file's contents. Ignored while index_size is 0.
      * Offset 40. No source.
      */
     uint32_t index_checksum;
@@ -843,7 +843,7 @@ typedef struct ATF_LAYOUT_PACKED AtfRingHeader {
     uint64_t detail_start;
 
     /**
-     * Bytes of the area in use, whole detail events only; updated like index_size.
+     * Bytes of the area in use, complete detail events only; updated like index_size.
      * Offset 64. Unit: bytes. At most detail_capacity. No source.
      */
     uint64_t detail_size;

@@ -78,7 +78,7 @@ class Loss:
 
     - `events`: the number of events that the tracer lost from `first_ns` to `last_ns`
     - `details`: the number of details, without those of lost events
-    - `unwritten`: the tracer was killed or still runs, so each thread may lack up to this many of its last events.
+    - `unwritten`: the tracer was killed or is still running, so each thread may lack up to this many of its last events.
       `first_ns` and `last_ns` are None.
 
     `message` is a sentence with all of them.

@@ -73,7 +73,7 @@ var indexPlacesOf = map[int]*indexPlaces{
 }
 
 // IndexFile: A header, events of one size, and a footer. A file without a footer was never
-// finalized: its events end where the last complete one does.
+// finalized: its events end after the last complete one.
 type IndexFile struct {
 	source
 	places *indexPlaces
@@ -275,7 +275,7 @@ func (f *IndexFile) start() uint64 {
 	return f.read(0, f.places.headerEventsOffset)
 }
 
-// Whether the header is still the placeholder that a writer begins with.
+// Whether the header is still the placeholder that a writer starts with.
 func (f *IndexFile) isPlaceholder() bool {
 	return f.read(0, f.places.headerFlags) == 0 &&
 		f.read(0, f.places.headerEventCount) == 0 &&
@@ -284,7 +284,7 @@ func (f *IndexFile) isPlaceholder() bool {
 		(f.read(0, f.places.headerFooterOffset) == 0 || f.read(0, f.places.headerFooterOffset) == indexHeaderSize)
 }
 
-// Whether a whole footer could be at an offset.
+// Whether a complete footer fits at an offset.
 func (f *IndexFile) fits(at uint64) bool {
 	return at >= f.start() && add(at, indexFooterSize) <= f.size
 }
@@ -299,7 +299,7 @@ func (f *IndexFile) eventAt(seq uint64) uint64 {
 	return add(f.start(), mul(seq, indexEventSize))
 }
 
-// Whether the footer at an offset counts the events before it.
+// Whether the footer at an offset has the count of the events before it.
 func (f *IndexFile) counts(at uint64) bool {
 	return f.eventAt(f.read(at, f.places.footerEventCount)) == at
 }
@@ -327,8 +327,8 @@ func (f *IndexFile) nextEvent(at uint64, end uint64) uint64 {
 	return nowhere
 }
 
-// The footer: where a rewritten header places it, at the end of the file, or after any event.
-// Under a placeholder, the first of two footers counts.
+// The footer: at a rewritten header's offset, at the end of the file, or after any event. If
+// the header is a placeholder, the first of two footers counts.
 func (f *IndexFile) findFooter() uint64 {
 	if !f.isPlaceholder() && f.isFooter(f.read(0, f.places.headerFooterOffset)) {
 		return f.read(0, f.places.headerFooterOffset)
@@ -339,7 +339,7 @@ func (f *IndexFile) findFooter() uint64 {
 	return first(f.start(), func(at uint64) uint64 { return f.nextEvent(at, f.size) }, func(at uint64) bool { return f.isFooter(at) })
 }
 
-// The number of events that are partly or wholly within a number of bytes.
+// The number of events that are partly or fully within a number of bytes.
 func (f *IndexFile) eventsIn(bytes uint64) uint64 {
 	return div(sub(add(bytes, indexEventSize), 1), indexEventSize)
 }
@@ -372,8 +372,8 @@ func (f *IndexFile) hasKind(at uint64) bool {
 	return EventKind(min(f.read(at, f.places.eventEventKind), 1<<32-1)).IsKnown()
 }
 
-// How much the start time of a footer at an offset proves: nothing if it is 0 or not the first
-// event's; 2 if, as an event, the bytes would have no known kind; otherwise 1.
+// The weight of the start time of a footer at an offset: 0 if it is 0 or not the first event's;
+// 2 if, as an event, the bytes would have no known kind; otherwise 1.
 func (f *IndexFile) weightOfStartTime(at uint64) uint64 {
 	time := add(at, f.places.footerTimeStartNs.offset)
 	if f.isZero(time, add(time, 8)) ||
@@ -386,9 +386,9 @@ func (f *IndexFile) weightOfStartTime(at uint64) uint64 {
 	return 2
 }
 
-// Whether the data from an offset on is the beginning of a footer for `seq` events: two of its
-// magic, count and start time are right, or its magic as far as it was written, or its start
-// time where no event can be.
+// Whether the data at an offset is the beginning of a footer for `seq` events: two of its
+// magic, count and start time are correct, or the written part of its magic, or its start time
+// where no event can be.
 func (f *IndexFile) beginsFooter(at uint64, seq uint64) bool {
 	hasMagic := f.begins(at, f.dataEnd(f.size), f.places.footerMagic.value, 4)
 	hasCount := f.begins(add(at, f.places.footerEventCount.offset), f.dataEnd(f.size), seq, 8)
@@ -401,7 +401,7 @@ func (f *IndexFile) beginsFooter(at uint64, seq uint64) bool {
 }
 
 // Whether one of the events that the header counts is at an offset, even if it looks like a
-// footer: it has the kind of an event.
+// footer, because it has the kind of an event.
 func (f *IndexFile) isCounted(at uint64) bool {
 	return f.isEndKnown() &&
 		at < f.read(0, f.places.headerFooterOffset) &&
@@ -440,8 +440,8 @@ func (f *IndexFile) findTornFooter() uint64 {
 }
 
 // Whether there is a damaged footer at an offset: two of its magic, numbers, start time and
-// reserved bytes are right. Where none is expected, two of magic and numbers must be right, and
-// one of the others.
+// reserved bytes are correct. Where none is expected, two of magic and numbers must be correct,
+// and one of the others.
 func (f *IndexFile) isDamaged(at uint64, isExpected bool) bool {
 	hasEvents := at > f.start()
 	numbers := f.howMany(f.counts(at), f.measures(at))
@@ -486,7 +486,7 @@ func (f *IndexFile) findDamagedFooter() uint64 {
 
 // The number of complete events in a file without a footer. Zeros at the end, or before a torn
 // event, are preallocated space or blocks that never reached the disk. An event of kind 0 right
-// before them is torn. Remains of a footer at its proven offset are no events.
+// before them is torn. Remains of a footer at its proven offset are not events.
 func (f *IndexFile) survivors() uint64 {
 	whole := div(sub(f.size, f.start()), indexEventSize)
 	touched := f.eventsIn(sub(max(f.dataEnd(f.eventAt(whole)), f.start()), f.start()))
@@ -570,7 +570,7 @@ var detailPlacesOf = map[int]*detailPlaces{
 }
 
 // DetailFile: A header, events that begin with their length, and a footer. In a file without a
-// footer, the events end where no complete one follows.
+// footer, the events end after the last complete one.
 type DetailFile struct {
 	source
 	places *detailPlaces
@@ -796,7 +796,7 @@ func (f *DetailFile) start() uint64 {
 	return f.read(0, f.places.headerEventsOffset)
 }
 
-// Whether a whole footer could be at an offset.
+// Whether a complete footer fits at an offset.
 func (f *DetailFile) fits(at uint64) bool {
 	return at >= f.start() && add(at, detailFooterSize) <= f.size
 }
@@ -839,7 +839,7 @@ func (f *DetailFile) walkEnd(end uint64) uint64 {
 	return last(f.start(), func(at uint64) uint64 { return f.nextEvent(at, end) })
 }
 
-// Whether a walk through the whole file meets an event or its own end at an offset.
+// Whether a walk through the whole file reaches an event or its end at an offset.
 func (f *DetailFile) isEvent(at uint64) bool {
 	return first(f.start(), func(place uint64) uint64 { return f.nextEvent(place, f.size) }, func(place uint64) bool { return place >= at }) == at
 }
@@ -863,7 +863,7 @@ func (f *DetailFile) atEnd() uint64 {
 	return sub(f.size, detailFooterSize)
 }
 
-// The footer: where the header places it, at the end of the file, or before trailing bytes.
+// The footer: at the header's offset, at the end of the file, or before trailing bytes.
 func (f *DetailFile) findFooter() uint64 {
 	if f.isFooter(f.statedEnd()) {
 		return f.statedEnd()
@@ -879,12 +879,12 @@ func (f *DetailFile) hasReserved(at uint64) bool {
 	return f.isZero(add(at, f.places.footerReserved.offset), add(at, detailFooterSize))
 }
 
-// Whether the data ends before the length of a footer of which the header knows nothing.
+// Whether the data ends before the length of a footer that the header does not mention.
 func (f *DetailFile) isTornFooter(at uint64) bool {
 	return f.rewrittenEnd() != at && f.dataEnd(f.size) <= add(at, f.places.footerBytesLength.offset)
 }
 
-// Whether the header is still the placeholder that a writer begins with.
+// Whether the header is still the placeholder that a writer starts with.
 func (f *DetailFile) isPlaceholder() bool {
 	return f.read(0, f.places.headerEventCount) == 0 &&
 		f.read(0, f.places.headerBytesLength) == 0 &&
@@ -893,7 +893,7 @@ func (f *DetailFile) isPlaceholder() bool {
 }
 
 // Whether there is a damaged footer at an offset: its reserved bytes and its magic or its
-// length are right.
+// length are correct.
 func (f *DetailFile) isDamaged(at uint64) bool {
 	return f.fits(at) &&
 		!f.isTornFooter(at) &&
@@ -913,7 +913,7 @@ func (f *DetailFile) walkCount(end uint64) uint64 {
 }
 
 // The end of the events according to a rewritten header, if a walk ends there and finds as many
-// events as the header counts, or nowhere.
+// events as the header states, or nowhere.
 func (f *DetailFile) countedEnd() uint64 {
 	end := f.rewrittenEnd()
 	if end <= f.size &&
@@ -924,8 +924,8 @@ func (f *DetailFile) countedEnd() uint64 {
 	return nowhere
 }
 
-// A damaged footer, or nowhere. It can be neither trusted nor read as events. Where the header
-// does not place it, it is where an event could begin.
+// A damaged footer, or nowhere. It can be neither trusted nor read as events. Unless it is at
+// the header's offset, it is where an event could begin.
 func (f *DetailFile) findDamagedFooter() uint64 {
 	end := f.walkEnd(f.size)
 	isThere := f.fits(end) && f.hasMagic(end) && f.hasReserved(end) && !f.isTornFooter(end)

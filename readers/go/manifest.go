@@ -38,16 +38,16 @@ type Manifest struct {
 
 	// UnwrittenEvents: Maximum number of events per thread that the tracer holds in memory before
 	// it writes them to a file. A tracer writes this key at its start and removes it at its end.
-	// If the key is still there afterwards, the tracer was killed, and up to this number of events
-	// may be missing at the end of each thread.
+	// If the key is present afterwards, the tracer was killed, and up to this number of events may
+	// be missing at the end of each thread.
 	UnwrittenEvents *uint64
 
-	// DropsEvents: Whether the tracer drops events for which its memory has no room. The losses in
-	// this file then lack the latest ones while it contains unwritten_events.
+	// DropsEvents: Whether the tracer drops events that do not fit in its memory. The losses in
+	// this file then exclude the latest ones while it contains unwritten_events.
 	DropsEvents *bool
 
-	// EndedBy: What ended the traced process, if it did not exit by itself: the name of a signal,
-	// such as "SIGSEGV". Omitted if unknown.
+	// EndedBy: Name of the signal that ended the traced process, such as "SIGSEGV". Omitted if
+	// none is known.
 	EndedBy *string
 
 	// RecordingError: Why the tracer could not record everything: its first error, such as "no
@@ -235,8 +235,8 @@ func (m *ManifestSymbol) decode(o *members) {
 	m.Name = o.text("name")
 }
 
-// ManifestTimingAnchor: One moment on two clocks: the trace's and that of a sound or screen
-// recording.
+// ManifestTimingAnchor: One moment on two clocks: the trace's and a sound or screen
+// recording's.
 type ManifestTimingAnchor struct {
 	// HostTimeNs: Time on the trace's clock, in nanoseconds.
 	HostTimeNs uint64

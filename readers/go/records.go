@@ -862,12 +862,12 @@ func (r DetailFooter) fields(o *object) {
 // RingHeaderSize is the size of the record in bytes, the same in every wire version.
 const RingHeaderSize = 128
 
-// RingHeader: The header of ring.atf, which holds the write buffers of a thread's two files in
-// a mapping that outlives the process. The index area follows the header; the detail area
-// follows the index area. Each area holds bytes that are not in its file yet and that would
-// otherwise be lost in a kill. No source document describes this file. A writer that does not
-// promise that its data survives SIGKILL does not need this file, and readers may ignore it. It
-// is removed when the thread's files are finalized.
+// RingHeader: The header of ring.atf, which contains the write buffers of a thread's two files
+// in a mapping that outlives the process. The index area follows the header; the detail area
+// follows the index area. Each area contains bytes that are not yet in its file and would
+// otherwise be lost in a kill. No source document describes this file. A writer whose data need
+// not survive SIGKILL does not need this file, and readers may ignore it. It is removed when
+// the thread's files are finalized.
 //
 // It views bytes and copies nothing.
 type RingHeader struct {
@@ -919,14 +919,14 @@ func (r RingHeader) IndexStart() uint64 {
 	return binary.LittleEndian.Uint64(r.data[24:])
 }
 
-// IndexSize: Bytes of the area in use, whole events only. Updated, with release ordering, after
-// each event's bytes and after the detail event that the event links to. In bytes.
+// IndexSize: Bytes of the area in use, complete events only. Updated, with release ordering,
+// after each event's bytes and after the detail event that the event links to. In bytes.
 func (r RingHeader) IndexSize() uint64 {
 	return binary.LittleEndian.Uint64(r.data[32:])
 }
 
-// IndexChecksum: CRC-32C of the bytes of index.atf from its first event to index_start. It
-// binds the ring to the file by content. Ignored while index_size is 0.
+// IndexChecksum: CRC-32C of the bytes of index.atf from its first event to index_start. It ties
+// ring.atf to the file's contents. Ignored while index_size is 0.
 func (r RingHeader) IndexChecksum() uint32 {
 	return binary.LittleEndian.Uint32(r.data[40:])
 }
@@ -946,8 +946,8 @@ func (r RingHeader) DetailStart() uint64 {
 	return binary.LittleEndian.Uint64(r.data[56:])
 }
 
-// DetailSize: Bytes of the area in use, whole detail events only; updated like index_size. In
-// bytes.
+// DetailSize: Bytes of the area in use, complete detail events only; updated like index_size.
+// In bytes.
 func (r RingHeader) DetailSize() uint64 {
 	return binary.LittleEndian.Uint64(r.data[64:])
 }

@@ -7,7 +7,7 @@ meta:
   endian: le
 doc: |
   A header, events that begin with their length, and a footer. In a file without a footer, the
-  events end where no complete one follows.
+  events end after the last complete one.
 
   What Kaitai Struct cannot say: the checksum is not verified, and a footer is found only where the
   header places it. In a file without one, the events end where the last complete one does; a torn

@@ -7,7 +7,7 @@ meta:
   endian: le
 doc: |
   A header, events of one size, and a footer. A file without a footer was never finalized: its
-  events end where the last complete one does.
+  events end after the last complete one.
 
   What Kaitai Struct cannot say: the checksum is not verified, and a footer is found only where the
   header places it. In a file without one, the events end where the last complete one does; a torn

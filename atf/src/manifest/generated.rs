@@ -76,11 +76,11 @@ pub struct Manifest {
     pub timing_anchors: Vec<TimingAnchor>,
     /// Events that the tracer lost and that belong to no listed thread, such as those of a thread without files. Omitted if nothing was lost.
     pub lost_events: Option<Loss>,
-    /// Maximum number of events per thread that the tracer holds in memory before it writes them to a file. A tracer writes this key at its start and removes it at its end. If the key is still there afterwards, the tracer was killed, and up to this number of events may be missing at the end of each thread.
+    /// Maximum number of events per thread that the tracer holds in memory before it writes them to a file. A tracer writes this key at its start and removes it at its end. If the key is present afterwards, the tracer was killed, and up to this number of events may be missing at the end of each thread.
     pub unwritten_events: Option<u64>,
-    /// Whether the tracer drops events for which its memory has no room. The losses in this file then lack the latest ones while it contains `unwritten_events`.
+    /// Whether the tracer drops events that do not fit in its memory. The losses in this file then exclude the latest ones while it contains `unwritten_events`.
     pub drops_events: Option<bool>,
-    /// What ended the traced process, if it did not exit by itself: the name of a signal, such as "SIGSEGV". Omitted if unknown.
+    /// Name of the signal that ended the traced process, such as "SIGSEGV". Omitted if none is known.
     pub ended_by: Option<String>,
     /// Why the tracer could not record everything: its first error, such as "no space left on device". Omitted if there was none.
     pub recording_error: Option<String>,
@@ -637,7 +637,7 @@ impl Serialize for Symbol {
         object.end()
     }
 }
-/// One moment on two clocks: the trace's and that of a sound or screen recording.
+/// One moment on two clocks: the trace's and a sound or screen recording's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub(super) struct TimingAnchorObject {

@@ -18,7 +18,7 @@ use crate::text::counted;
 /// }"#;
 /// let missing = Manifest::parse(text.as_bytes()).missing();
 /// let texts: Vec<_> = missing.iter().map(|(thread, it)| (*thread, it.to_string())).collect();
-/// let killed = "the tracer still runs or was killed: up to 64 events of each thread are missing";
+/// let killed = "the tracer is still running or was killed: up to 64 events of each thread are missing";
 /// assert_eq!(texts, [
 ///     (Some(7), "the tracer lost 2 events, from 10 to 30 ns".to_owned()),
 ///     (None, killed.to_owned()),
@@ -53,7 +53,7 @@ impl fmt::Display for Missing {
                 let end = if *has_ended {
                     "was killed"
                 } else {
-                    "still runs or was killed"
+                    "is still running or was killed"
                 };
                 let are = if *events == 1 { "is" } else { "are" };
                 let events = counted(*events, "event");

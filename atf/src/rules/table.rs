@@ -7,17 +7,17 @@ use super::verdict::Verdict;
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
     version: "1.5.0",
-    digest: "7246a533cca03dec726de08a53a4abb85950506ae694988f292a5afdab2aceeb",
+    digest: "2a9bc65b1a30c18b2893dbec93f5242558618d32a6afaf439b081ea360e5e31a",
 };
 /// The edition of the rules.
 pub static RULES_EDITION: Edition = Edition {
     version: "3.0.0",
-    digest: "ce1d7f22ca1dc8e5b5b84a55e4161e68174abdc5c155e223eed195de0febc6c1",
+    digest: "346bdf3d145b650d4691596cc676ba57577540dd79e6b45e0728615155233f3f",
 };
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {
     version: "3.0.0",
-    digest: "8ed721d8f025264a375a2c1a08843a1be3121b54c190594fbc14892692e20f83",
+    digest: "3de59b10cba521d434a66670e3090134c95e0dc57977160f38e0dea2a9498899",
 };
 /// `total_length` is at least 24.
 pub(crate) static ATF_DEVT_001: Rule = Rule {
@@ -295,7 +295,7 @@ pub(crate) static ATF_DFTR_005: Rule = Rule {
     sources: &["S2"],
     settled_by: &["checksum.algorithm", "checksum.zero"],
     note: Some(
-        "Reported separately from other mismatches, since it tells a tracer's author what to fix.",
+        "Reported separately from other mismatches, because it shows a tracer's author what to fix.",
     ),
     untestable: None,
 };
@@ -1065,7 +1065,7 @@ pub(crate) static ATF_IFTR_005: Rule = Rule {
     sources: &["S2"],
     settled_by: &["checksum.algorithm", "checksum.zero"],
     note: Some(
-        "Reported separately from other mismatches, since it tells a tracer's author what to fix.",
+        "Reported separately from other mismatches, because it shows a tracer's author what to fix.",
     ),
     untestable: None,
 };
@@ -1736,7 +1736,7 @@ pub(crate) static ATF_LINK_007: Rule = Rule {
     about: &["detail_event_header.event_type", "index_event.event_kind"],
     sources: &["S1", "S2", "S3", "S4"],
     settled_by: &["links.kinds"],
-    note: Some("The list of types is open, and exceptions have no type of their own."),
+    note: Some("The list of types is open, and has no type for exceptions."),
     untestable: None,
 };
 /// The two files of a thread have the same wire version.
@@ -2087,7 +2087,7 @@ pub(crate) static ATF_MANI_017: Rule = Rule {
     sources: &[],
     settled_by: &["manifest.recovered"],
     note: Some(
-        "The files are intact, but they are those of a recovery, and the original's damage is in no other file.",
+        "The files are intact, but a recovery wrote them, and no other file records the original's damage.",
     ),
     untestable: None,
 };
@@ -2247,7 +2247,9 @@ pub(crate) static ATF_RDER_008: Rule = Rule {
     sources: &["S1"],
     settled_by: &["query.time_range", "index.unsorted_range"],
     note: None,
-    untestable: Some("No test case queries a time range; the output holds all events."),
+    untestable: Some(
+        "No test case queries a time range; the output contains all events.",
+    ),
 };
 /// A reader treats any folder that contains thread folders as a session, whatever its name.
 pub(crate) static ATF_RDER_009: Rule = Rule {
@@ -2343,7 +2345,7 @@ pub(crate) static ATF_RING_001: Rule = Rule {
     sources: &[],
     settled_by: &["ring.belongs"],
     note: Some(
-        "The files contain everything that was in the ring. A ring.atf remains only if the tracer died before removing it.",
+        "The files contain everything that was in ring.atf. It remains only if the tracer died before removing it.",
     ),
     untestable: None,
 };
@@ -2374,7 +2376,7 @@ pub(crate) static ATF_RING_002: Rule = Rule {
     sources: &[],
     settled_by: &["ring.belongs"],
     note: Some(
-        "If it does not belong to them, a reader ignores the whole ring and returns the events of the files.",
+        "If it does not belong to them, a reader ignores ring.atf and returns the events of the files.",
     ),
     untestable: None,
 };
@@ -2396,10 +2398,10 @@ pub(crate) static ATF_RING_003: Rule = Rule {
         "A file shows the state at one moment, not the order of stores. Tests that kill a writer check the order.",
     ),
 };
-/// A reader either returns the events of a ring that belongs to its files, after the files' own events, or ignores the whole ring.
+/// A reader either returns the events of a ring.atf that belongs to its files, after the files' own events, or ignores ring.atf.
 pub(crate) static ATF_RING_004: Rule = Rule {
     id: "ATF-RING-004",
-    rule: "A reader either returns the events of a ring that belongs to its files, after the files' own events, or ignores the whole ring.",
+    rule: "A reader either returns the events of a ring.atf that belongs to its files, after the files' own events, or ignores ring.atf.",
     wires: &[1u8, 2u8],
     severity: Severity::Must,
     binds: &[Party::Reader, Party::Validator],
@@ -2411,7 +2413,7 @@ pub(crate) static ATF_RING_004: Rule = Rule {
     settled_by: &["ring.place", "ring.belongs"],
     note: None,
     untestable: Some(
-        "Both outputs are correct, so no test case requires either. The test cases of ATF-RING-002 have rings whose events no reader returns.",
+        "Both outputs are correct, so no test case requires either. The test cases of ATF-RING-002 contain ring.atf files whose events no reader returns.",
     ),
 };
 /// A thread's folder is named `thread_` followed by its `thread_id`.
@@ -2863,20 +2865,20 @@ pub static DECISIONS: &[Decision] = &[
         topic: "clock.kind",
         question: "Do timestamps advance while the machine sleeps?",
         answer: "The clock continues during sleep; the header names the clock that was actually used",
-        reason: "All sources that name a clock name a continuous one. \"Monotonic\" describes the same timestamps less strictly. Tracers in the field write 1 (mach_continuous) on Linux too, so a clock that the system lacks is reported as a finding.",
+        reason: "All sources that name a clock name a continuous one. \"Monotonic\" describes the same timestamps less strictly. Tracers in the field write 1 (mach_continuous) on Linux too, so a clock that the system does not have is reported as a finding.",
         sources: &["S0", "S1", "S2", "S3", "S4"],
     },
     Decision {
         topic: "clock.per_os",
         question: "Which clock does each operating system use?",
-        answer: "The header names the clock that was actually used; a clock that the system lacks is reported",
+        answer: "The header names the clock that was actually used; a clock that the system does not have is reported",
         reason: "A tracer in the field writes 1 on Linux, which has no such clock. Its timestamps are still valid, so readers continue.",
         sources: &["FIELD", "S0", "S1"],
     },
     Decision {
         topic: "clock.order",
         question: "Are timestamps ordered across cores?",
-        answer: "Yes, the clock gives one order for all cores.",
+        answer: "Yes, the clock orders events of all cores.",
         reason: "",
         sources: &["S0", "S1"],
     },
@@ -2884,7 +2886,7 @@ pub static DECISIONS: &[Decision] = &[
         topic: "event.place",
         question: "Where in index.atf is event 0?",
         answer: "Event k is at events_offset + 32 k",
-        reason: "The header occupies the first 64 bytes, so the formulas count from the start of the events section, not of the file. A header field holds that offset; 64 is its usual value.",
+        reason: "The header occupies the first 64 bytes, so the formulas count from the start of the events section, not of the file. A header field contains that offset; 64 is its usual value.",
         sources: &["S0", "S1", "S2", "S3", "S4"],
     },
     Decision {
@@ -2896,7 +2898,7 @@ pub static DECISIONS: &[Decision] = &[
     },
     Decision {
         topic: "index.complete",
-        question: "Which events does the index file hold?",
+        question: "Which events does the index file contain?",
         answer: "All events of the thread, without gaps.",
         reason: "",
         sources: &["S0", "S1", "S2"],
@@ -2917,7 +2919,7 @@ pub static DECISIONS: &[Decision] = &[
     },
     Decision {
         topic: "order.causality",
-        question: "Does merging threads by timestamp give the order of cause and effect?",
+        question: "Does merging threads by timestamp preserve causal order?",
         answer: "Merging by timestamp, then folder id, then seq is deterministic but does not prove cause and effect",
         reason: "Real sessions have equal timestamps in different threads, so the timestamp alone does not order them. A documented tie-break makes merges deterministic.",
         sources: &["FIELD", "S0", "S1"],
@@ -2954,7 +2956,7 @@ pub static DECISIONS: &[Decision] = &[
         topic: "byte_order",
         question: "Which byte orders are allowed?",
         answer: "Any value other than 1 is refused",
-        reason: "No source defines another value, and S2 has readers reject big-endian files.",
+        reason: "No source defines another value, and S2 requires readers to reject big-endian files.",
         sources: &["S0", "S1", "S2", "S3", "S4"],
     },
     Decision {
@@ -2973,7 +2975,7 @@ pub static DECISIONS: &[Decision] = &[
     },
     Decision {
         topic: "time_range.meaning",
-        question: "What do time_start_ns and time_end_ns hold?",
+        question: "What do time_start_ns and time_end_ns contain?",
         answer: "The timestamps of the first and last event.",
         reason: "",
         sources: &["S0", "S1", "S2", "S3", "S4"],
@@ -2994,7 +2996,7 @@ pub static DECISIONS: &[Decision] = &[
     },
     Decision {
         topic: "index_seq_range.meaning",
-        question: "What do index_seq_start and index_seq_end hold?",
+        question: "What do index_seq_start and index_seq_end contain?",
         answer: "The first and last sequence number that the file covers.",
         reason: "",
         sources: &["S1", "S2", "S4"],
@@ -3038,7 +3040,7 @@ pub static DECISIONS: &[Decision] = &[
         topic: "finalize.order",
         question: "What does a writer write last?",
         answer: "Events, footer, then the header rewrite",
-        reason: "The footer is appended; only the header is written in place. So a crash between these two writes leaves a complete footer and a placeholder header, and readers accept that footer as the end of the events. The other order would leave a header that promises a missing footer. S2 is only partly overruled: the footer is still the last thing appended.",
+        reason: "The footer is appended; only the header is written in place. So a crash between these two writes leaves a complete footer and a placeholder header, and readers accept that footer as the end of the events. The other order would leave a header that refers to a missing footer. S2 is only partly overruled: the footer is still the last thing appended.",
         sources: &["FIELD", "S0", "S1", "S2", "S3"],
     },
     Decision {
@@ -3057,16 +3059,16 @@ pub static DECISIONS: &[Decision] = &[
     },
     Decision {
         topic: "count.authority",
-        question: "Which event count is right if header and footer differ?",
+        question: "Which event count is correct if header and footer differ?",
         answer: "The footer's.",
         reason: "",
         sources: &["S0", "S1", "S2", "S3"],
     },
     Decision {
         topic: "recovery.count",
-        question: "How many events does a file without a footer hold?",
+        question: "How many events does a file without a footer contain?",
         answer: "Complete events up to the end; a truncated footer or an all-zero tail is not an event",
-        reason: "After a crash before the footer is written, there is no footer count. Simple division counts a truncated footer and preallocated space as events. All-zero records between events are a gap, which is reported but neither dropped nor closed up. If a matching checksum covers them, they were written as events. Zeros that only a torn event follows are trailing bytes, like the torn event: no position after them needs to be kept.",
+        reason: "After a crash before the footer is written, there is no footer count. Simple division counts a truncated footer and preallocated space as events. All-zero records between events are a gap, which is reported but neither dropped nor closed up. If a matching checksum covers them, they were written as events. Zeros followed only by a torn event are trailing bytes, like the torn event: no position after them needs to be kept.",
         sources: &["FIELD", "S2", "S3"],
     },
     Decision {
@@ -3113,7 +3115,7 @@ pub static DECISIONS: &[Decision] = &[
     },
     Decision {
         topic: "detail_file.missing",
-        question: "What do index events hold without a detail.atf?",
+        question: "What do index events contain without a detail.atf?",
         answer: "Every detail_seq is \"none\".",
         reason: "",
         sources: &["S4"],
@@ -3184,22 +3186,22 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "layout.other_version",
         question: "What does a reader do with a header that has one wire version's number and the other's layout?",
-        answer: "It refuses the file with an error that names the mistake. The u32 at offset 20 tells the layouts apart: version 2 has event_size 32 there, version 1 has 0.",
+        answer: "It refuses the file with an error that names the mistake. The u32 at offset 20 distinguishes the layouts: version 2 has event_size 32 there, version 1 has 0.",
         reason: "Tracers built from the published page may still write the old number. A version 2 header with 32 events passes version 1's event_size test, and its count of 0 looks like a placeholder. Without the check, a reader would return wrong events.",
         sources: &[],
     },
     Decision {
         topic: "footer.damaged",
-        question: "What is a footer with inconsistent numbers or a wrong magic?",
-        answer: "A footer has these properties: its magic, its length, reserved bytes of 0 and, in index.atf, its count and, after whole events, its time_start_ns, which is right if it is the first event's and not 0. In a file without events, only magic and reserved bytes prove something. Bytes with two of these properties are a footer, intact or damaged, and never events, if the header states their offset, if 64 bytes remain to the end of the file or, for bytes with the magic in index.atf, if only zeros follow them. There, time_start_ns alone is enough if, as an event, the bytes would have a kind that does not exist. In index.atf, any other offset where an event could begin needs all but one of magic, length and count, and either the reserved bytes or time_start_ns; in detail.atf, the magic and the reserved bytes. A reader either refuses the file, as a checker does, or returns the events before the footer, as recovery does. It does not accept the file.",
-        reason: "A wrong count, whether 10⁹ or one too many, must not be trusted and must not turn the footer's own bytes into events; with one property alone, they would look like events. An event whose timestamp happens to start with the magic has a function id and a kind where the footer has zeros. Before a gap, it has zeros there too, and only the numbers tell it apart from a footer. No event has the first event's time where a footer has it: in version 1, its upper half would be the kind, and in version 2, it would be a link. With half a footer in the middle of the file, the events after it are lost like those that a tracer writes after a footer. In detail.atf, the magic would be a total_length of more than 1 GB.",
+        question: "How is a footer with inconsistent numbers or a wrong magic treated?",
+        answer: "A footer is recognized by its magic, its length, reserved bytes of 0 and, in index.atf, its count and, after complete events, its time_start_ns, which must be the first event's and not 0. In a file without events, only the magic and the reserved bytes count. Bytes with two of these properties are a footer, intact or damaged, and never events, if the header states their offset, if 64 bytes remain to the end of the file or, for bytes with the magic in index.atf, if only zeros follow them. There, time_start_ns alone is enough if, as an event, the bytes would have an undefined kind. In index.atf, any other offset where an event could begin needs all but one of magic, length and count, and either the reserved bytes or time_start_ns; in detail.atf, the magic and the reserved bytes. A reader either refuses the file, as a checker does, or returns the events before the footer, as recovery does. It does not accept the file.",
+        reason: "A wrong count, whether 10⁹ or one too many, must not be trusted and must not turn the footer's own bytes into events; with one property alone, they would look like events. An event whose timestamp happens to start with the magic has a function id and a kind where the footer has zeros. Before a gap, it has zeros there too, and only the numbers tell it from a footer. No event has the first event's time where a footer has it: in version 1, its upper half would be the kind, and in version 2, it would be a link. With half a footer in the middle of the file, the events after it are lost like those that a tracer writes after a footer. In detail.atf, the magic would be a total_length of more than 1 GB.",
         sources: &[],
     },
     Decision {
         topic: "footer.torn",
-        question: "If the file or its data ends within a footer, how is it told apart from events?",
-        answer: "Zeros up to the end of the file do not count as written. Unless the header proves the footer's offset (footer.stated), the bytes before these zeros are a torn footer, not events, if fewer than 64 bytes remain in the file, or if they end before the footer's length. In index.atf, they begin at one of the last two events, and two of their magic, event_count and time_start_ns are right, or time_start_ns alone if, as an event, they would have a kind that does not exist; if nothing after the checksum was written, the magic as far as it was written is enough. Before the first event, magic and count must both be right, and a time other than 0 proves something only if it is the first event's. Zeros in place of the first half, followed by the right length and reserved bytes of 0, are a torn footer too. In detail.atf, the magic is enough. A torn footer is no reason to refuse the file.",
-        reason: "Preallocated space and blocks that never reached the disk read as zeros, so a zero there is not a value that contradicts the footer. 4 to 8 bytes of a footer and zeros have the size of an event, with a time of seconds after the start of the machine and a kind that does not exist; a recovery would make it permanent. A real event needs a timestamp that begins with the magic and its own position as function id to be mistaken for a footer.",
+        question: "If the file or its data ends within a footer, how is it distinguished from events?",
+        answer: "Zeros up to the end of the file do not count as written. Unless the header proves the footer's offset (footer.stated), the bytes before these zeros are a torn footer, not events, if fewer than 64 bytes remain in the file, or if they end before the footer's length. In index.atf, they begin at one of the last two events, and two of their magic, event_count and time_start_ns are correct, or time_start_ns alone if, as an event, they would have an undefined kind; if nothing after the checksum was written, the written part of the magic is enough. Before the first event, magic and count must both be correct, and a nonzero time counts only if it is the first event's. Zeros instead of the first half, followed by the correct length and reserved bytes of 0, are a torn footer too. In detail.atf, the magic is enough. A torn footer is not a reason to refuse the file.",
+        reason: "Preallocated space and blocks that never reached the disk read as zeros, so a zero there is not a value that contradicts the footer. 4 to 8 bytes of a footer, padded with zeros, would be an event with a time just after boot and an undefined kind; a recovery would make it permanent. A real event needs a timestamp that begins with the magic and its own position as function id to be mistaken for a footer.",
         sources: &[],
     },
     Decision {
@@ -3219,20 +3221,20 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "footer.first",
         question: "Which of two footers counts if the header is a placeholder?",
-        answer: "The first whose magic and numbers are right. What follows it are bytes after the footer.",
-        reason: "A tracer that continues after a footer may write another one that also covers the first. Its count is right for its offset, but two of its events are the first footer's bytes. A rewritten header states which footer the tracer meant.",
+        answer: "The first whose magic and numbers are correct. Everything after it is bytes after the footer.",
+        reason: "A tracer that continues after a footer may write another one that also covers the first. Its count matches its offset, but two of its events are the first footer's bytes. A rewritten header states which footer the tracer meant.",
         sources: &[],
     },
     Decision {
         topic: "order.non_decreasing",
         question: "May timestamps within a file decrease?",
         answer: "No, a writer must prevent this. Readers keep the file's order and report the problem.",
-        reason: "Time-range queries and merging depend on the order, and it holds in real files.",
+        reason: "Time-range queries and merging depend on the order, and real files are ordered.",
         sources: &[],
     },
     Decision {
         topic: "limits.version_1",
-        question: "How many events and details can a version 1 file hold?",
+        question: "How many events and details can a version 1 file contain?",
         answer: "2³² − 1 events, limited by the header's u32; 2³² − 1 details, since the highest number means \"none\".",
         reason: "One more would overflow the header's count or be read as \"none\".",
         sources: &[],
@@ -3267,7 +3269,7 @@ pub static DECISIONS: &[Decision] = &[
     },
     Decision {
         topic: "reserved.bytes",
-        question: "What do reserved bytes and unknown flags hold?",
+        question: "What do reserved bytes and unknown flags contain?",
         answer: "They are written as 0 and ignored when read; other values are reported as advice.",
         reason: "Otherwise a later version could not give them a meaning.",
         sources: &[],
@@ -3345,36 +3347,36 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "manifest.losses",
         question: "How does a trace show that its tracer lost events or details?",
-        answer: "In manifest.json, the thread's lost_events and lost_details hold the number lost and the timestamps of the first and last one. The manifest's own lost_events does the same for threads that are not listed. The thread files do not show losses. A loss is not a fault of the files: readers accept them and report the loss to the user.",
-        reason: "A tracer whose buffer is full must drop events, and a gap in a trace looks like idle time. The counts differ by thread and by file, and the interval shows which part of the trace to distrust. The footer's reserved bytes are no alternative: each footer belongs to only one of the two files, and readers report reserved bytes that are not 0.",
+        answer: "In manifest.json, the thread's lost_events and lost_details contain the number lost and the timestamps of the first and last one. The manifest's own lost_events does the same for threads that are not listed. The thread files do not show losses. A loss is not a fault of the files: readers accept them and report the loss to the user.",
+        reason: "A tracer whose buffer is full must drop events, and a gap in a trace looks like idle time. The counts differ by thread and by file, and the interval shows which part of the trace to distrust. The footer's reserved bytes are not an alternative: each footer belongs to only one of the two files, and readers report reserved bytes that are not 0.",
         sources: &[],
     },
     Decision {
         topic: "manifest.unwritten",
         question: "How does a trace show that its tracer was killed with events in memory?",
-        answer: "unwritten_events in manifest.json is the maximum number of events that may be missing at the end of each thread. The tracer writes the key at its start and removes it at its end. Copies keep it, even copies of finalized threads. If drops_events is true, events that the tracer dropped after it last updated manifest.json are missing as well.",
+        answer: "unwritten_events in manifest.json is the maximum number of events that may be missing at the end of each thread. The tracer writes the key at its start and removes it at its end. Copies keep it, even copies of finalized threads. If drops_events is true, events that the tracer dropped after it last updated manifest.json are also missing.",
         reason: "Recovery finalizes the files of a killed tracer, and from then on nothing in them shows that their ends are missing. Nobody knows how many events were in memory; the capacity of that memory is an upper bound. Nothing limits how many events a tracer drops between two updates of manifest.json, so no number can include them.",
         sources: &[],
     },
     Decision {
         topic: "manifest.recovered",
         question: "How does a recovered trace show what its recovery lost or changed?",
-        answer: "recovered in manifest.json lists it, also if the original had no manifest. Copies keep the list, and a later recovery adds to it. Readers report each item. They treat those with lost as damage to the events, like events that are missing from a file.",
-        reason: "The new files have new headers, footers and checksums, so nothing else in them differs from the files of a writer that lost nothing. A report beside the files is easily separated from them.",
+        answer: "recovered in manifest.json lists it, even if the original had no manifest. Copies keep the list, and a later recovery adds to it. Readers report each item. They treat items with the key lost as damage to the events, like events that are missing from a file.",
+        reason: "The new files have new headers, footers and checksums, so nothing else in them differs from the files of a writer that lost nothing. A report next to the files is easily separated from them.",
         sources: &[],
     },
     Decision {
         topic: "manifest.ended_by",
         question: "How does a trace show which signal ended the traced process?",
-        answer: "ended_by in manifest.json holds the signal's name. The program that waits for the process writes it.",
+        answer: "ended_by in manifest.json contains the signal's name. The program that waits for the process writes it.",
         reason: "The process itself cannot write it, and the signal is the first thing a user wants to know about a crash. Signal names are the same on all systems; signal numbers are not.",
         sources: &[],
     },
     Decision {
         topic: "manifest.clock_error",
         question: "How does a trace show that its timestamps were not read from the clock of clock_type?",
-        answer: "clock_error_ns in manifest.json holds the largest difference that the tracer measured between its timestamps and that clock. The timestamps are nevertheless on that clock's timeline.",
-        reason: "A processor's counter is faster to read, but its readings are converted at a measured rate. If such traces had a clock type of their own, older readers would refuse to compare them with others.",
+        answer: "clock_error_ns in manifest.json is the largest difference that the tracer measured between its timestamps and that clock. The timestamps are nevertheless on that clock's timeline.",
+        reason: "A processor's counter is faster to read, but its readings are converted at a measured rate. If such traces had a separate clock type, older readers would refuse to compare them with others.",
         sources: &[],
     },
     Decision {
@@ -3388,26 +3390,26 @@ pub static DECISIONS: &[Decision] = &[
         topic: "manifest.anchors",
         question: "Where does a trace store its anchors to sound or screen recordings?",
         answer: "In the list timing_anchors of manifest.json. An anchor has the time on the trace's clock, the recording's time in ticks, and the number of ticks per second, which is greater than 0. A recording may have several anchors.",
-        reason: "S0 and S1 describe an anchor by these values but do not say where it is stored. Like the clock, it belongs to the whole session. A second anchor shows how far the two clocks drift apart.",
+        reason: "S0 and S1 describe an anchor by these values but do not state where it is stored. Like the clock, it belongs to the whole session. A second anchor shows how far the two clocks drift apart.",
         sources: &[],
     },
     Decision {
         topic: "recovery.torn",
-        question: "What is an event whose end and the bytes after it are zeros?",
+        question: "How is an event treated whose end and following bytes are zeros?",
         answer: "In a file without a footer, the last event before zeros is torn if its kind is 0 or, in detail.atf, if its timestamp and everything after it are zeros: its bytes are trailing bytes. The zeros, at least one, reach to the end of the file or, in index.atf, to a torn event of fewer than 32 bytes. Anywhere else, an event of kind 0 is an event of unknown kind, and a time of 0 is a time. If the header proves where the events end, they may still be torn: it shows that they were written, not that they reached the disk.",
         reason: "Time and function precede the kind in both wire versions, and 0 is not a defined kind, so the zeros belong to the tail: the start of the event reached the disk, but its end did not. In the same way, a detail's length precedes its timestamp. Returning half an event would be wrong. A tracer that uses kind 0 itself, or a detail at time 0 with nothing but zeros, loses at most one event, and only in an unfinalized file.",
         sources: &[],
     },
     Decision {
         topic: "detail.recovery",
-        question: "How many detail events does a file without a footer hold?",
+        question: "How many detail events does a file without a footer contain?",
         answer: "As many complete events as a walk by total_length finds. S2's division works only for index files.",
         reason: "Detail events have no fixed size.",
         sources: &[],
     },
     Decision {
         topic: "detail.count_authority",
-        question: "Which event count is right if the detail header and detail footer differ?",
+        question: "Which event count is correct if the detail header and detail footer differ?",
         answer: "The footer's, as in the index file, if walking the events confirms it.",
         reason: "The sources call only the index footer's count authoritative; a single rule for both files is simpler.",
         sources: &[],
@@ -3416,7 +3418,7 @@ pub static DECISIONS: &[Decision] = &[
         topic: "index.unsorted_range",
         question: "May a reader skip a file by the header's time range?",
         answer: "Only if the file is finalized and its header, footer, first event and last event agree on its times. That proves nothing about the events in between, so a result from part of a file is unverified, and readers report it as such.",
-        reason: "The fields hold the times of the first and last event, not the earliest and latest, and are 0 in a placeholder.",
+        reason: "The fields contain the times of the first and last event, not the earliest and latest, and are 0 in a placeholder.",
         sources: &[],
     },
     Decision {
@@ -3428,16 +3430,16 @@ pub static DECISIONS: &[Decision] = &[
     },
     Decision {
         topic: "ring.belongs",
-        question: "When does a ring belong to the files next to it?",
-        answer: "If its header is valid, its areas end inside it, its version and thread_id are those of index.atf and, for each nonempty area: the area's file exists, the area's start is from 64 to the file's size, the file's events before that start have the area's checksum, and any bytes of the file from there on equal the area's. Otherwise the whole ring is ignored and reported. Next to an index.atf with a verified footer, it is ignored silently.",
-        reason: "A ring may be left over from another run or another writer, or be copied without its files. A checksum binds the ring to its files by content; an inode or a time would not survive a copy.",
+        question: "When does a ring.atf belong to the files next to it?",
+        answer: "If its header is valid, its areas end inside it, its version and thread_id are those of index.atf and, for each nonempty area: the area's file exists, the area's start is from 64 to the file's size, the file's events before that start have the area's checksum, and any bytes of the file from there on equal the area's. Otherwise ring.atf is ignored and reported. Next to an index.atf with a verified footer, it is ignored silently.",
+        reason: "A ring.atf may be left over from another run or writer, or be copied without its files. A checksum ties it to the contents of its files; an inode or a time would not survive a copy.",
         sources: &[],
     },
     Decision {
         topic: "ring.order",
-        question: "In which order does a writer update a ring?",
+        question: "In which order does a writer update ring.atf?",
         answer: "It stores an event's bytes, then the area's size, and a detail before its index event. Until its detail arrives, an index event's link may change in place (links.dropped). When an area is full, the writer writes its bytes to the file, sets the size to 0, then updates the start and the checksum. While the size is 0, readers ignore the area's start and checksum.",
-        reason: "This way, a kill between any two instructions leaves every event in the file, the ring, or both.",
+        reason: "This way, a kill between any two instructions leaves every event in the file, in ring.atf, or in both.",
         sources: &[],
     },
 ];

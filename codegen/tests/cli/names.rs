@@ -228,10 +228,7 @@ fn a_record_cannot_have_the_name_of_another_page() {
 #[test]
 fn a_type_in_rust_has_one_meaning() {
     let record = check_enum("index_header", "ACME", "one");
-    assert_refused(
-        &record,
-        "the library in Rust would define `IndexHeader` twice",
-    );
+    assert_refused(&record, "the Rust library would define `IndexHeader` twice");
     let same = check_enum("index_flags1", "ACME", "one");
     assert_eq!(same.status, 0, "{}", same.stderr);
     let camel = check_enum("o_s", "ACME", "one");
@@ -240,17 +237,17 @@ fn a_type_in_rust_has_one_meaning() {
   - { enum: a_1, c_prefix: AA, means: Hm., members: [] }\n
   - { enum: a1, c_prefix: AB, means: Hm., members: [] }\n";
     let twins = check("enums.yaml", digits);
-    assert_refused(&twins, "the library in Rust would define `A1` twice");
+    assert_refused(&twins, "the Rust library would define `A1` twice");
     for name in ["wire", "option", "u16", "field"] {
         let ran = check_enum(name, "ACME", "one");
-        assert_refused(&ran, "already has a meaning in the library in Rust");
+        assert_refused(&ran, "already has a meaning in the Rust library");
     }
     for name in ["error", "string", "manifest_thread"] {
         let ran = check_object(name);
-        assert_refused(&ran, "already has a meaning in the library in Rust");
+        assert_refused(&ran, "already has a meaning in the Rust library");
     }
     let clock = check_object("clock");
-    assert_refused(&clock, "the library in Rust would define `Clock` twice");
+    assert_refused(&clock, "the Rust library would define `Clock` twice");
 }
 
 #[test]
@@ -258,19 +255,19 @@ fn a_constant_in_rust_has_one_meaning() {
     let members = check_enum("acme", "ACME", "members");
     assert_refused(
         &members,
-        "`MEMBERS` already has a meaning in the library in Rust",
+        "`MEMBERS` already has a meaning in the Rust library",
     );
     let size =
         "fields:\n  - name: event_size\n    wire: { 1: { name: size }, 2: { name: size } }\n";
     let size = check("records/index_header.yaml", size);
-    assert_refused(&size, "`SIZE` already has a meaning in the library in Rust");
+    assert_refused(&size, "`SIZE` already has a meaning in the Rust library");
 }
 
 #[test]
 fn a_field_cannot_have_the_name_of_a_method_of_its_record() {
     for name in ["wire", "bytes", "encode", "clone"] {
         let ran = check_field(name);
-        assert_refused(&ran, "already has a meaning in the library in Rust");
+        assert_refused(&ran, "already has a meaning in the Rust library");
     }
 }
 
@@ -278,7 +275,7 @@ fn a_field_cannot_have_the_name_of_a_method_of_its_record() {
 fn a_manifest_key_cannot_have_a_name_that_its_reader_uses() {
     for name in ["reader", "object", "place", "position"] {
         let ran = check_key(&format!("name: {name}, type: u8"));
-        assert_refused(&ran, "already has a meaning in the library in Rust");
+        assert_refused(&ran, "already has a meaning in the Rust library");
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::words;
 use crate::cause::Causes;
 use crate::results::{Results, State};
-use atf_report::Printable;
+use atf_report::{Printable, counted};
 
 /// Writes an annotation for each cause of failures, for each implementation that is not graded and
 /// for each problem in a failure list, and a warning for each unstable case. GitHub shows only the
@@ -46,8 +46,8 @@ pub fn github(results: &Results, manifests: &[PathBuf], out: &mut dyn Write) -> 
     }
     for pair in results.misread() {
         let [writer, reader] = words::names(results, pair);
-        let count = pair.failed.len();
-        let title = format!("{count} scripts of {writer} misread by {reader}");
+        let count = counted(pair.failed.len() as u64, "script");
+        let title = format!("{count} of {writer} misread by {reader}");
         let first = pair.failed.first();
         let text = first.map(|(script, why)| format!("{script}: {why}"));
         write(

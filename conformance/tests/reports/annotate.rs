@@ -52,7 +52,7 @@ fn each_cause_and_problem_has_an_annotation_at_its_manifest() {
     let unstable =
         "::warning file=py%2C2/100%25%3ATESTEE.toml,title=ada-py read v1/ihdr-001-good::";
     assert!(begins(unstable).ends_with("::differs from run to run: 1 of 2"));
-    begins("::error file=py%2C2/100%25%3ATESTEE.toml,title=1 scripts of ada-c misread by ada-py::");
+    begins("::error file=py%2C2/100%25%3ATESTEE.toml,title=1 script of ada-c misread by ada-py::");
 }
 
 #[test]

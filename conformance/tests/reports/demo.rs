@@ -54,8 +54,9 @@ pub(crate) fn testee(name: &str, roles: &[Role]) -> Testee {
 pub(crate) fn case(name: &str, rules: &[&str], outcome: Outcome) -> CaseResult {
     CaseResult {
         rules: rules.iter().map(|rule| (*rule).to_owned()).collect(),
-        note: "One bit of the checksum is off; a reader that never verifies returns damaged events."
-            .to_owned(),
+        note:
+            "One bit of the checksum is off; a reader that never verifies returns damaged events."
+                .to_owned(),
         share: match outcome {
             Outcome::Skipped { .. } => 0.0,
             _ => 1.0,

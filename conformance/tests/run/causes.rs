@@ -150,7 +150,7 @@ const FAULTS: &[Fault] = &[
         change: |_, document| {
             reject_files(document, &|file| file["derived"]["checksum"] == "good");
         },
-        causes: &["clean:rejected-for-their-checksum"],
+        causes: &["clean:rejected-because-of-their-checksum"],
         charges: &["ATF-IFTR-004", "ATF-DFTR-004"],
     },
     Fault {

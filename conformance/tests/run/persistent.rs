@@ -86,8 +86,8 @@ fn a_crash_is_attributed_to_its_case_and_the_process_is_restarted() {
     let serve = "[ $n != 4 ] || kill -SEGV $$; echo \"$answer\"";
     let results = run(&bench, reader(&bench, serve));
     assert!(all_pass(&results), "{results:?}");
-    let text = "the persistent process fails (crash: killed by signal 11 (SIGSEGV)), a process of its \
-                own passes";
+    let text = "the persistent process fails (crash: killed by signal 11 (SIGSEGV)), a separate \
+                process passes";
     assert_eq!(unstable(&results), [("v1/3", text), ("v1/7", text)]);
     assert_eq!(lines(&bench, "starts"), 3);
 }
@@ -115,8 +115,8 @@ fn lines_without_a_request_restart_the_process() {
     let serve = "echo \"$answer\"; [ $n != 5 ] || echo \"$answer\"";
     let results = run(&bench, reader(&bench, serve));
     assert!(all_pass(&results), "{results:?}");
-    let text = "the persistent process fails (garbage: output that was not requested), a process of \
-                its own passes";
+    let text = "the persistent process fails (garbage: output that was not requested), a separate \
+                process passes";
     // The second line may arrive after the first one was taken.
     let noted = unstable(&results);
     assert!(!noted.is_empty(), "{results:?}");

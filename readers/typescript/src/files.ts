@@ -320,7 +320,7 @@ class IndexGrammar extends Window {
         return this.number(0, this.p.headerEventsOffset);
     }
 
-    /** Whether the header is still the placeholder that a writer begins with. */
+    /** Whether the header is still the placeholder that a writer starts with. */
     isPlaceholder(): boolean {
         return (
             this.number(0, this.p.headerFlags) === 0 &&
@@ -331,7 +331,7 @@ class IndexGrammar extends Window {
         );
     }
 
-    /** Whether a whole footer could be at an offset. */
+    /** Whether a complete footer fits at an offset. */
     fits(at: number): boolean {
         return at >= this.start() && add(at, this.footerSize) <= this.size;
     }
@@ -346,7 +346,7 @@ class IndexGrammar extends Window {
         return add(this.start(), mul(seq, this.eventSize));
     }
 
-    /** Whether the footer at an offset counts the events before it. */
+    /** Whether the footer at an offset has the count of the events before it. */
     counts(at: number): boolean {
         return this.eventAt(this.number(at, this.p.footerEventCount)) === at;
     }
@@ -378,8 +378,8 @@ class IndexGrammar extends Window {
     }
 
     /**
-     * The footer: where a rewritten header places it, at the end of the file, or after any
-     * event. Under a placeholder, the first of two footers counts.
+     * The footer: at a rewritten header's offset, at the end of the file, or after any event.
+     * If the header is a placeholder, the first of two footers counts.
      */
     findFooter(): number {
         if (!this.isPlaceholder() && this.isFooter(this.number(0, this.p.headerFooterOffset))) {
@@ -395,7 +395,7 @@ class IndexGrammar extends Window {
         );
     }
 
-    /** The number of events that are partly or wholly within a number of bytes. */
+    /** The number of events that are partly or fully within a number of bytes. */
     eventsIn(bytes: number): number {
         return div(sub(add(bytes, this.eventSize), 1), this.eventSize);
     }
@@ -437,8 +437,8 @@ class IndexGrammar extends Window {
     }
 
     /**
-     * How much the start time of a footer at an offset proves: nothing if it is 0 or not the
-     * first event's; 2 if, as an event, the bytes would have no known kind; otherwise 1.
+     * The weight of the start time of a footer at an offset: 0 if it is 0 or not the first
+     * event's; 2 if, as an event, the bytes would have no known kind; otherwise 1.
      */
     weightOfStartTime(at: number): number {
         const time = add(at, this.p.footerTimeStartNs.offset);
@@ -455,9 +455,9 @@ class IndexGrammar extends Window {
     }
 
     /**
-     * Whether the data from an offset on is the beginning of a footer for `seq` events: two of
-     * its magic, count and start time are right, or its magic as far as it was written, or its
-     * start time where no event can be.
+     * Whether the data at an offset is the beginning of a footer for `seq` events: two of its
+     * magic, count and start time are correct, or the written part of its magic, or its start
+     * time where no event can be.
      */
     beginsFooter(at: number, seq: number): boolean {
         const hasMagic = this.begins(at, this.dataEnd(this.size), this.p.footerMagic.value, 4);
@@ -474,7 +474,7 @@ class IndexGrammar extends Window {
 
     /**
      * Whether one of the events that the header counts is at an offset, even if it looks like a
-     * footer: it has the kind of an event.
+     * footer, because it has the kind of an event.
      */
     isCounted(at: number): boolean {
         return (
@@ -517,8 +517,8 @@ class IndexGrammar extends Window {
 
     /**
      * Whether there is a damaged footer at an offset: two of its magic, numbers, start time and
-     * reserved bytes are right. Where none is expected, two of magic and numbers must be right,
-     * and one of the others.
+     * reserved bytes are correct. Where none is expected, two of magic and numbers must be
+     * correct, and one of the others.
      */
     isDamaged(at: number, isExpected: boolean): boolean {
         const hasEvents = at > this.start();
@@ -568,7 +568,8 @@ class IndexGrammar extends Window {
     /**
      * The number of complete events in a file without a footer. Zeros at the end, or before a
      * torn event, are preallocated space or blocks that never reached the disk. An event of
-     * kind 0 right before them is torn. Remains of a footer at its proven offset are no events.
+     * kind 0 right before them is torn. Remains of a footer at its proven offset are not
+     * events.
      */
     survivors(): number {
         const whole = div(sub(this.size, this.start()), this.eventSize);
@@ -805,7 +806,7 @@ class DetailGrammar extends Window {
         return this.number(0, this.p.headerEventsOffset);
     }
 
-    /** Whether a whole footer could be at an offset. */
+    /** Whether a complete footer fits at an offset. */
     fits(at: number): boolean {
         return at >= this.start() && add(at, this.footerSize) <= this.size;
     }
@@ -855,7 +856,7 @@ class DetailGrammar extends Window {
         return walk(this.start(), (at) => this.nextEvent(at, end)).last;
     }
 
-    /** Whether a walk through the whole file meets an event or its own end at an offset. */
+    /** Whether a walk through the whole file reaches an event or its end at an offset. */
     isEvent(at: number): boolean {
         return first(
             this.start(),
@@ -888,7 +889,7 @@ class DetailGrammar extends Window {
         return sub(this.size, this.footerSize);
     }
 
-    /** The footer: where the header places it, at the end of the file, or before trailing bytes. */
+    /** The footer: at the header's offset, at the end of the file, or before trailing bytes. */
     findFooter(): number {
         if (this.isFooter(this.statedEnd())) {
             return this.statedEnd();
@@ -908,7 +909,7 @@ class DetailGrammar extends Window {
         return this.isZero(add(at, this.p.footerReserved.offset), add(at, this.footerSize));
     }
 
-    /** Whether the data ends before the length of a footer of which the header knows nothing. */
+    /** Whether the data ends before the length of a footer that the header does not mention. */
     isTornFooter(at: number): boolean {
         return (
             this.rewrittenEnd() !== at &&
@@ -916,7 +917,7 @@ class DetailGrammar extends Window {
         );
     }
 
-    /** Whether the header is still the placeholder that a writer begins with. */
+    /** Whether the header is still the placeholder that a writer starts with. */
     isPlaceholder(): boolean {
         return (
             this.number(0, this.p.headerEventCount) === 0 &&
@@ -928,7 +929,7 @@ class DetailGrammar extends Window {
 
     /**
      * Whether there is a damaged footer at an offset: its reserved bytes and its magic or its
-     * length are right.
+     * length are correct.
      */
     isDamaged(at: number): boolean {
         return (
@@ -952,7 +953,7 @@ class DetailGrammar extends Window {
 
     /**
      * The end of the events according to a rewritten header, if a walk ends there and finds as
-     * many events as the header counts, or nowhere.
+     * many events as the header states, or nowhere.
      */
     countedEnd(): number {
         const end = this.rewrittenEnd();
@@ -967,8 +968,8 @@ class DetailGrammar extends Window {
     }
 
     /**
-     * A damaged footer, or nowhere. It can be neither trusted nor read as events. Where the
-     * header does not place it, it is where an event could begin.
+     * A damaged footer, or nowhere. It can be neither trusted nor read as events. Unless it is
+     * at the header's offset, it is where an event could begin.
      */
     findDamagedFooter(): number {
         const end = this.walkEnd(this.size);
@@ -1034,7 +1035,7 @@ export interface DetailEvent {
 
 /**
  * A header, events of one size, and a footer. A file without a footer was never finalized: its
- * events end where the last complete one does. Iterate over it for its events.
+ * events end after the last complete one. Iterate over it for its events.
  */
 export class IndexFile implements Iterable<IndexEvent> {
     /** The wire version. */
@@ -1122,7 +1123,7 @@ export class IndexFile implements Iterable<IndexEvent> {
 
 /**
  * A header, events that begin with their length, and a footer. In a file without a footer, the
- * events end where no complete one follows. Iterate over it for its events.
+ * events end after the last complete one. Iterate over it for its events.
  */
 export class DetailFile implements Iterable<DetailEvent> {
     /** The wire version. */

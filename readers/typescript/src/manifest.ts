@@ -5,7 +5,7 @@ import { RefusedError } from "./files.js";
 import * as json from "./json.js";
 
 
-/** One moment on two clocks: the trace's and that of a sound or screen recording. */
+/** One moment on two clocks: the trace's and a sound or screen recording's. */
 export interface ManifestTimingAnchor {
     /** Time on the trace's clock, in nanoseconds. */
     readonly hostTimeNs: bigint;
@@ -206,18 +206,18 @@ export interface Manifest {
     /**
      * Maximum number of events per thread that the tracer holds in memory before it writes them
      * to a file. A tracer writes this key at its start and removes it at its end. If the key is
-     * still there afterwards, the tracer was killed, and up to this number of events may be
-     * missing at the end of each thread.
+     * present afterwards, the tracer was killed, and up to this number of events may be missing
+     * at the end of each thread.
      */
     readonly unwrittenEvents?: bigint | undefined;
     /**
-     * Whether the tracer drops events for which its memory has no room. The losses in this file
-     * then lack the latest ones while it contains unwritten_events.
+     * Whether the tracer drops events that do not fit in its memory. The losses in this file
+     * then exclude the latest ones while it contains unwritten_events.
      */
     readonly dropsEvents?: boolean | undefined;
     /**
-     * What ended the traced process, if it did not exit by itself: the name of a signal, such
-     * as "SIGSEGV". Omitted if unknown.
+     * Name of the signal that ended the traced process, such as "SIGSEGV". Omitted if none is
+     * known.
      */
     readonly endedBy?: string | undefined;
     /**

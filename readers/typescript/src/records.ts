@@ -1197,12 +1197,12 @@ class DetailFooter2 extends DetailFooter {
 }
 
 /**
- * The header of ring.atf, which holds the write buffers of a thread's two files in a mapping
+ * The header of ring.atf, which contains the write buffers of a thread's two files in a mapping
  * that outlives the process. The index area follows the header; the detail area follows the
- * index area. Each area holds bytes that are not in its file yet and that would otherwise be
- * lost in a kill. No source document describes this file. A writer that does not promise that
- * its data survives SIGKILL does not need this file, and readers may ignore it. It is removed
- * when the thread's files are finalized.
+ * index area. Each area contains bytes that are not yet in its file and would otherwise be lost
+ * in a kill. No source document describes this file. A writer whose data need not survive
+ * SIGKILL does not need this file, and readers may ignore it. It is removed when the thread's
+ * files are finalized.
  */
 export abstract class RingHeader {
     /** The size in bytes, the same in every wire version. */
@@ -1246,14 +1246,14 @@ export abstract class RingHeader {
     abstract get indexStart(): bigint;
 
     /**
-     * Bytes of the area in use, whole events only. Updated, with release ordering, after each
-     * event's bytes and after the detail event that the event links to. In bytes.
+     * Bytes of the area in use, complete events only. Updated, with release ordering, after
+     * each event's bytes and after the detail event that the event links to. In bytes.
      */
     abstract get indexSize(): bigint;
 
     /**
-     * CRC-32C of the bytes of index.atf from its first event to index_start. It binds the ring
-     * to the file by content. Ignored while index_size is 0.
+     * CRC-32C of the bytes of index.atf from its first event to index_start. It ties ring.atf
+     * to the file's contents. Ignored while index_size is 0.
      */
     abstract get indexChecksum(): number;
 
@@ -1266,7 +1266,7 @@ export abstract class RingHeader {
     /** Offset in detail.atf where the area's first byte belongs. In bytes. */
     abstract get detailStart(): bigint;
 
-    /** Bytes of the area in use, whole detail events only; updated like index_size. In bytes. */
+    /** Bytes of the area in use, complete detail events only; updated like index_size. In bytes. */
     abstract get detailSize(): bigint;
 }
 

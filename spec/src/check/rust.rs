@@ -1,4 +1,4 @@
-//! Checks that each name in the library in Rust has one meaning.
+//! Checks that each name in the Rust library has one meaning.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ impl Scope {
     fn add(&mut self, name: &str, place: Place, faults: &mut Vec<Diagnostic>) {
         let first = *self.0.entry(name.to_owned()).or_insert(place);
         if first != place {
-            let why = format!("the library in Rust would define `{name}` twice");
+            let why = format!("the Rust library would define `{name}` twice");
             let fault = Diagnostic::error(place, why).related(first, "defines it too");
             report(fault, faults);
         }
@@ -48,7 +48,7 @@ impl Scope {
 
 fn refuse(name: &str, place: Place, taken: &[&str], faults: &mut Vec<Diagnostic>) {
     if taken.contains(&name) {
-        let why = format!("`{name}` already has a meaning in the library in Rust");
+        let why = format!("`{name}` already has a meaning in the Rust library");
         report(Diagnostic::error(place, why), faults);
     }
 }

@@ -172,7 +172,10 @@ impl<W: Write> Text<W> {
                 match by.recording_error() {
                     Some(why) => write!(self.out, "{bad}stopped{bad:#} recording: {why}")?,
                     None => {
-                        write!(self.out, "{bad}died{bad:#} or is still running: not finalized")?;
+                        write!(
+                            self.out,
+                            "{bad}died{bad:#} or is still running: not finalized"
+                        )?;
                     }
                 }
                 ending.write_rest(&mut self.out)?;

@@ -111,7 +111,7 @@ fn lines_above_the_frames_report_missing_data() {
         "1 call open at the end",
         "1 return without a call",
         "the tracer lost 8 events, from 1700 to 1950 ns",
-        "the tracer still runs or was killed: up to 64 events of each thread are missing",
+        "the tracer is still running or was killed: up to 64 events of each thread are missing",
     ];
     assert_eq!(notes(&svg), expected.map(str::to_owned));
     // The frames begin below the notes.

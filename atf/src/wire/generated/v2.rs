@@ -871,7 +871,7 @@ const _: () = ::core::assert!(
     ::core::mem::offset_of!(DetailFooter, reserved) == 40,
     "detail_footer.reserved must be at offset 40 in wire version 2"
 );
-/// The header of ring.atf, which holds the write buffers of a thread's two files in a mapping that outlives the process. The index area follows the header; the detail area follows the index area. Each area holds bytes that are not in its file yet and that would otherwise be lost in a kill. No source document describes this file. A writer that does not promise that its data survives SIGKILL does not need this file, and readers may ignore it. It is removed when the thread's files are finalized.
+/// The header of ring.atf, which contains the write buffers of a thread's two files in a mapping that outlives the process. The index area follows the header; the detail area follows the index area. Each area contains bytes that are not yet in its file and would otherwise be lost in a kill. No source document describes this file. A writer whose data need not survive SIGKILL does not need this file, and readers may ignore it. It is removed when the thread's files are finalized.
 ///
 /// `ring_header` of `ring.atf` in wire version 2: 128 bytes, alignment 1, little-endian.
 #[derive(
@@ -938,14 +938,14 @@ pub struct RingHeader {
     /// - From 64 to the size of index.atf.
     /// - Source: none; decided by the spec.
     pub index_start: ::zerocopy::little_endian::U64,
-    /// Bytes of the area in use, whole events only. Updated, with release ordering, after each event's bytes and after the detail event that the event links to.
+    /// Bytes of the area in use, complete events only. Updated, with release ordering, after each event's bytes and after the detail event that the event links to.
     ///
     /// - Offset 32, 8 bytes, little-endian.
     /// - Unit: bytes.
     /// - At most `index_capacity`.
     /// - Source: none; decided by the spec.
     pub index_size: ::zerocopy::little_endian::U64,
-    /// CRC-32C of the bytes of index.atf from its first event to `index_start`. It binds the ring to the file by content. Ignored while `index_size` is 0.
+    /// CRC-32C of the bytes of index.atf from its first event to `index_start`. It ties ring.atf to the file's contents. Ignored while `index_size` is 0.
     ///
     /// - Offset 40, 4 bytes, little-endian.
     /// - Source: none; decided by the spec.
@@ -970,7 +970,7 @@ pub struct RingHeader {
     /// - From 64 to the size of detail.atf.
     /// - Source: none; decided by the spec.
     pub detail_start: ::zerocopy::little_endian::U64,
-    /// Bytes of the area in use, whole detail events only; updated like `index_size`.
+    /// Bytes of the area in use, complete detail events only; updated like `index_size`.
     ///
     /// - Offset 64, 8 bytes, little-endian.
     /// - Unit: bytes.

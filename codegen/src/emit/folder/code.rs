@@ -81,7 +81,7 @@ pub const FORMS: &[Form] = &[
     form("call", "a function of the grammar", "{name}({args})"),
     form(
         "built_in",
-        "a function that every target has",
+        "a function that every target provides",
         "{name}({args})",
     ),
     form(

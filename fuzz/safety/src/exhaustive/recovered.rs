@@ -27,7 +27,7 @@ impl Scratch {
         let at = |name: &str| folder.path().join(name);
         let (file, thread, out) = (at("file.atf"), at("thread_7"), at("out"));
         #[allow(clippy::expect_used, reason = "nothing can be tested without folders")]
-        fs::create_dir(&thread).expect("a folder of our own");
+        fs::create_dir(&thread).expect("we own this folder");
         Self {
             _folder: folder,
             file,

@@ -391,7 +391,7 @@ public:
         return read(0, p->header_events_offset);
     }
 
-    /// Whether the header is still the placeholder that a writer begins with.
+    /// Whether the header is still the placeholder that a writer starts with.
     bool is_placeholder() const noexcept {
         return read(0, p->header_flags) == 0 &&
             read(0, p->header_event_count) == 0 &&
@@ -400,7 +400,7 @@ public:
             (read(0, p->header_footer_offset) == 0 || read(0, p->header_footer_offset) == header_size);
     }
 
-    /// Whether a whole footer could be at an offset.
+    /// Whether a complete footer fits at an offset.
     bool fits(std::uint64_t at) const noexcept {
         return at >= start() && add(at, footer_size) <= size();
     }
@@ -415,7 +415,7 @@ public:
         return add(start(), mul(seq, event_size));
     }
 
-    /// Whether the footer at an offset counts the events before it.
+    /// Whether the footer at an offset has the count of the events before it.
     bool counts(std::uint64_t at) const noexcept {
         return event_at(read(at, p->footer_event_count)) == at;
     }
@@ -444,8 +444,8 @@ public:
         return nowhere;
     }
 
-    /// The footer: where a rewritten header places it, at the end of the file, or after any
-    /// event. Under a placeholder, the first of two footers counts.
+    /// The footer: at a rewritten header's offset, at the end of the file, or after any event.
+    /// If the header is a placeholder, the first of two footers counts.
     std::uint64_t find_footer() const noexcept {
         if (!is_placeholder() && is_footer(read(0, p->header_footer_offset))) {
             return read(0, p->header_footer_offset);
@@ -458,7 +458,7 @@ public:
             [&](std::uint64_t at) { return is_footer(at); });
     }
 
-    /// The number of events that are partly or wholly within a number of bytes.
+    /// The number of events that are partly or fully within a number of bytes.
     std::uint64_t events_in(std::uint64_t bytes) const noexcept {
         return div(sub(add(bytes, event_size), 1), event_size);
     }
@@ -491,8 +491,8 @@ public:
         return is_known(EventKind{static_cast<std::uint32_t>(read(at, p->event_event_kind))});
     }
 
-    /// How much the start time of a footer at an offset proves: nothing if it is 0 or not the
-    /// first event's; 2 if, as an event, the bytes would have no known kind; otherwise 1.
+    /// The weight of the start time of a footer at an offset: 0 if it is 0 or not the first
+    /// event's; 2 if, as an event, the bytes would have no known kind; otherwise 1.
     std::uint64_t weight_of_start_time(std::uint64_t at) const noexcept {
         const std::uint64_t time = add(at, p->footer_time_start_ns.offset);
         if (is_zero(time, add(time, 8)) || !same(time, add(start(), p->event_timestamp_ns.offset), 8)) {
@@ -504,9 +504,9 @@ public:
         return 2;
     }
 
-    /// Whether the data from an offset on is the beginning of a footer for `seq` events: two of
-    /// its magic, count and start time are right, or its magic as far as it was written, or its
-    /// start time where no event can be.
+    /// Whether the data at an offset is the beginning of a footer for `seq` events: two of its
+    /// magic, count and start time are correct, or the written part of its magic, or its start
+    /// time where no event can be.
     bool begins_footer(std::uint64_t at, std::uint64_t seq) const noexcept {
         const bool has_magic = begins(at, data_end(size()), p->footer_magic.value, 4);
         const bool has_count = begins(add(at, p->footer_event_count.offset), data_end(size()), seq, 8);
@@ -519,7 +519,7 @@ public:
     }
 
     /// Whether one of the events that the header counts is at an offset, even if it looks like
-    /// a footer: it has the kind of an event.
+    /// a footer, because it has the kind of an event.
     bool is_counted(std::uint64_t at) const noexcept {
         return is_end_known() &&
             at < read(0, p->header_footer_offset) &&
@@ -553,8 +553,8 @@ public:
     }
 
     /// Whether there is a damaged footer at an offset: two of its magic, numbers, start time
-    /// and reserved bytes are right. Where none is expected, two of magic and numbers must be
-    /// right, and one of the others.
+    /// and reserved bytes are correct. Where none is expected, two of magic and numbers must be
+    /// correct, and one of the others.
     bool is_damaged(std::uint64_t at, bool is_expected) const noexcept {
         const bool has_events = at > start();
         const std::uint64_t numbers = how_many(counts(at), measures(at));
@@ -596,7 +596,7 @@ public:
 
     /// The number of complete events in a file without a footer. Zeros at the end, or before a
     /// torn event, are preallocated space or blocks that never reached the disk. An event of
-    /// kind 0 right before them is torn. Remains of a footer at its proven offset are no
+    /// kind 0 right before them is torn. Remains of a footer at its proven offset are not
     /// events.
     std::uint64_t survivors() const noexcept {
         const std::uint64_t whole = div(sub(size(), start()), event_size);
@@ -803,7 +803,7 @@ public:
         return read(0, p->header_events_offset);
     }
 
-    /// Whether a whole footer could be at an offset.
+    /// Whether a complete footer fits at an offset.
     bool fits(std::uint64_t at) const noexcept {
         return at >= start() && add(at, footer_size) <= size();
     }
@@ -847,7 +847,7 @@ public:
         return walk(start(), [&](std::uint64_t at) { return next_event(at, end); }).last;
     }
 
-    /// Whether a walk through the whole file meets an event or its own end at an offset.
+    /// Whether a walk through the whole file reaches an event or its end at an offset.
     bool is_event(std::uint64_t at) const noexcept {
         return first(
             start(), [&](std::uint64_t place) { return next_event(place, size()); },
@@ -874,8 +874,7 @@ public:
         return sub(size(), footer_size);
     }
 
-    /// The footer: where the header places it, at the end of the file, or before trailing
-    /// bytes.
+    /// The footer: at the header's offset, at the end of the file, or before trailing bytes.
     std::uint64_t find_footer() const noexcept {
         if (is_footer(stated_end())) {
             return stated_end();
@@ -893,12 +892,12 @@ public:
         return is_zero(add(at, p->footer_reserved.offset), add(at, footer_size));
     }
 
-    /// Whether the data ends before the length of a footer of which the header knows nothing.
+    /// Whether the data ends before the length of a footer that the header does not mention.
     bool is_torn_footer(std::uint64_t at) const noexcept {
         return rewritten_end() != at && data_end(size()) <= add(at, p->footer_bytes_length.offset);
     }
 
-    /// Whether the header is still the placeholder that a writer begins with.
+    /// Whether the header is still the placeholder that a writer starts with.
     bool is_placeholder() const noexcept {
         return read(0, p->header_event_count) == 0 &&
             read(0, p->header_bytes_length) == 0 &&
@@ -907,7 +906,7 @@ public:
     }
 
     /// Whether there is a damaged footer at an offset: its reserved bytes and its magic or its
-    /// length are right.
+    /// length are correct.
     bool is_damaged(std::uint64_t at) const noexcept {
         return fits(at) &&
             !is_torn_footer(at) &&
@@ -927,7 +926,7 @@ public:
     }
 
     /// The end of the events according to a rewritten header, if a walk ends there and finds as
-    /// many events as the header counts, or nowhere.
+    /// many events as the header states, or nowhere.
     std::uint64_t counted_end() const noexcept {
         const std::uint64_t end = rewritten_end();
         if (end <= size() && walk_end(end) == end && walk_count(end) == read(0, p->header_event_count)) {
@@ -936,8 +935,8 @@ public:
         return nowhere;
     }
 
-    /// A damaged footer, or nowhere. It can be neither trusted nor read as events. Where the
-    /// header does not place it, it is where an event could begin.
+    /// A damaged footer, or nowhere. It can be neither trusted nor read as events. Unless it is
+    /// at the header's offset, it is where an event could begin.
     std::uint64_t find_damaged_footer() const noexcept {
         const std::uint64_t end = walk_end(size());
         const bool is_there = fits(end) && has_magic(end) && has_reserved(end) && !is_torn_footer(end);
@@ -1001,8 +1000,8 @@ struct DetailEvent {
 };
 
 /// A header, events of one size, and a footer. A file without a footer was never finalized: its
-/// events end where the last complete one does. Iterate over it for its events, each an
-/// IndexEvent. A refused file has none.
+/// events end after the last complete one. Iterate over it for its events, each an IndexEvent.
+/// A refused file has none.
 class IndexFile {
 public:
     class iterator {
@@ -1087,8 +1086,8 @@ private:
 };
 
 /// A header, events that begin with their length, and a footer. In a file without a footer, the
-/// events end where no complete one follows. Iterate over it for its events, each an
-/// DetailEvent. A refused file has none.
+/// events end after the last complete one. Iterate over it for its events, each an DetailEvent.
+/// A refused file has none.
 class DetailFile {
 public:
     class iterator {

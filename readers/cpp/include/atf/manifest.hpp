@@ -11,7 +11,7 @@
 
 namespace atf {
 
-/// One moment on two clocks: the trace's and that of a sound or screen recording.
+/// One moment on two clocks: the trace's and a sound or screen recording's.
 struct ManifestTimingAnchor {
     /// Time on the trace's clock, in nanoseconds.
     std::uint64_t host_time_ns{};
@@ -270,14 +270,14 @@ struct Manifest {
     std::optional<ManifestLoss> lost_events;
     /// Maximum number of events per thread that the tracer holds in memory before it writes
     /// them to a file. A tracer writes this key at its start and removes it at its end. If the
-    /// key is still there afterwards, the tracer was killed, and up to this number of events
-    /// may be missing at the end of each thread.
+    /// key is present afterwards, the tracer was killed, and up to this number of events may be
+    /// missing at the end of each thread.
     std::optional<std::uint64_t> unwritten_events;
-    /// Whether the tracer drops events for which its memory has no room. The losses in this
-    /// file then lack the latest ones while it contains unwritten_events.
+    /// Whether the tracer drops events that do not fit in its memory. The losses in this file
+    /// then exclude the latest ones while it contains unwritten_events.
     std::optional<bool> drops_events;
-    /// What ended the traced process, if it did not exit by itself: the name of a signal, such
-    /// as "SIGSEGV". Omitted if unknown.
+    /// Name of the signal that ended the traced process, such as "SIGSEGV". Omitted if none is
+    /// known.
     std::optional<std::string> ended_by;
     /// Why the tracer could not record everything: its first error, such as "no space left on
     /// device". Omitted if there was none.

@@ -887,11 +887,11 @@ struct DetailFooter {
     }
 };
 
-/// The header of ring.atf, which holds the write buffers of a thread's two files in a mapping
-/// that outlives the process. The index area follows the header; the detail area follows the
-/// index area. Each area holds bytes that are not in its file yet and that would otherwise be
-/// lost in a kill. No source document describes this file. A writer that does not promise that
-/// its data survives SIGKILL does not need this file, and readers may ignore it. It is removed
+/// The header of ring.atf, which contains the write buffers of a thread's two files in a
+/// mapping that outlives the process. The index area follows the header; the detail area
+/// follows the index area. Each area contains bytes that are not yet in its file and would
+/// otherwise be lost in a kill. No source document describes this file. A writer whose data
+/// need not survive SIGKILL does not need this file, and readers may ignore it. It is removed
 /// when the thread's files are finalized.
 struct RingHeader {
     /// The size in bytes, the same in every wire version.
@@ -909,11 +909,11 @@ struct RingHeader {
     std::uint64_t index_capacity{};
     /// Offset in index.atf where the area's first byte belongs. In bytes.
     std::uint64_t index_start{};
-    /// Bytes of the area in use, whole events only. Updated, with release ordering, after each
-    /// event's bytes and after the detail event that the event links to. In bytes.
+    /// Bytes of the area in use, complete events only. Updated, with release ordering, after
+    /// each event's bytes and after the detail event that the event links to. In bytes.
     std::uint64_t index_size{};
-    /// CRC-32C of the bytes of index.atf from its first event to index_start. It binds the ring
-    /// to the file by content. Ignored while index_size is 0.
+    /// CRC-32C of the bytes of index.atf from its first event to index_start. It ties ring.atf
+    /// to the file's contents. Ignored while index_size is 0.
     std::uint32_t index_checksum{};
     /// The same for detail.atf and detail_start. Ignored while detail_size is 0.
     std::uint32_t detail_checksum{};
@@ -921,7 +921,8 @@ struct RingHeader {
     std::uint64_t detail_capacity{};
     /// Offset in detail.atf where the area's first byte belongs. In bytes.
     std::uint64_t detail_start{};
-    /// Bytes of the area in use, whole detail events only; updated like index_size. In bytes.
+    /// Bytes of the area in use, complete detail events only; updated like index_size. In
+    /// bytes.
     std::uint64_t detail_size{};
 
     /// Reads a record of a wire version, 1 or 2. There must be `size` bytes.

@@ -280,7 +280,7 @@ _INDEX_PLACES = {
 
 class IndexFile(_Bytes):
     """A header, events of one size, and a footer. A file without a footer was never finalized: its
-    events end where the last complete one does.
+    events end after the last complete one.
 
     Raises Refused for a file that cannot be read. Iterate over it for its events.
     """
@@ -460,7 +460,7 @@ class IndexFile(_Bytes):
         return self._read(0, p.header_events_offset)
 
     def _is_placeholder(self) -> bool:
-        """Whether the header is still the placeholder that a writer begins with."""
+        """Whether the header is still the placeholder that a writer starts with."""
         p = self._p
         return (
             self._read(0, p.header_flags) == 0
@@ -471,7 +471,7 @@ class IndexFile(_Bytes):
         )
 
     def _fits(self, at: int) -> bool:
-        """Whether a whole footer could be at an offset."""
+        """Whether a complete footer fits at an offset."""
         p = self._p
         return at >= self._start() and add(at, self._FOOTER_SIZE) <= self._size
 
@@ -486,7 +486,7 @@ class IndexFile(_Bytes):
         return add(self._start(), mul(seq, self._EVENT_SIZE))
 
     def _counts(self, at: int) -> bool:
-        """Whether the footer at an offset counts the events before it."""
+        """Whether the footer at an offset has the count of the events before it."""
         p = self._p
         return self._event_at(self._read(at, p.footer_event_count)) == at
 
@@ -515,8 +515,8 @@ class IndexFile(_Bytes):
         return NOWHERE
 
     def _find_footer(self) -> int:
-        """The footer: where a rewritten header places it, at the end of the file, or after any
-        event. Under a placeholder, the first of two footers counts.
+        """The footer: at a rewritten header's offset, at the end of the file, or after any event.
+        If the header is a placeholder, the first of two footers counts.
         """
         p = self._p
         if not self._is_placeholder() and self._is_footer(self._read(0, p.header_footer_offset)):
@@ -526,7 +526,7 @@ class IndexFile(_Bytes):
         return first(self._start(), lambda at: self._next_event(at, self._size), lambda at: self._is_footer(at))
 
     def _events_in(self, bytes: int) -> int:
-        """The number of events that are partly or wholly within a number of bytes."""
+        """The number of events that are partly or fully within a number of bytes."""
         p = self._p
         return div(sub(add(bytes, self._EVENT_SIZE), 1), self._EVENT_SIZE)
 
@@ -566,8 +566,8 @@ class IndexFile(_Bytes):
         return self._read(at, p.event_event_kind) in tuple(EventKind)
 
     def _weight_of_start_time(self, at: int) -> int:
-        """How much the start time of a footer at an offset proves: nothing if it is 0 or not the
-        first event's; 2 if, as an event, the bytes would have no known kind; otherwise 1.
+        """The weight of the start time of a footer at an offset: 0 if it is 0 or not the first
+        event's; 2 if, as an event, the bytes would have no known kind; otherwise 1.
         """
         p = self._p
         time = add(at, p.footer_time_start_ns.offset)
@@ -582,9 +582,9 @@ class IndexFile(_Bytes):
         return 2
 
     def _begins_footer(self, at: int, seq: int) -> bool:
-        """Whether the data from an offset on is the beginning of a footer for `seq` events: two of
-        its magic, count and start time are right, or its magic as far as it was written, or its
-        start time where no event can be.
+        """Whether the data at an offset is the beginning of a footer for `seq` events: two of its
+        magic, count and start time are correct, or the written part of its magic, or its start
+        time where no event can be.
         """
         p = self._p
         has_magic = self._begins(at, self._data_end(self._size), p.footer_magic.value, 4)
@@ -601,7 +601,7 @@ class IndexFile(_Bytes):
 
     def _is_counted(self, at: int) -> bool:
         """Whether one of the events that the header counts is at an offset, even if it looks like
-        a footer: it has the kind of an event.
+        a footer, because it has the kind of an event.
         """
         p = self._p
         return (
@@ -644,8 +644,8 @@ class IndexFile(_Bytes):
 
     def _is_damaged(self, at: int, is_expected: bool) -> bool:
         """Whether there is a damaged footer at an offset: two of its magic, numbers, start time
-        and reserved bytes are right. Where none is expected, two of magic and numbers must be
-        right, and one of the others.
+        and reserved bytes are correct. Where none is expected, two of magic and numbers must be
+        correct, and one of the others.
         """
         p = self._p
         has_events = at > self._start()
@@ -694,7 +694,7 @@ class IndexFile(_Bytes):
     def _survivors(self) -> int:
         """The number of complete events in a file without a footer. Zeros at the end, or before a
         torn event, are preallocated space or blocks that never reached the disk. An event of
-        kind 0 right before them is torn. Remains of a footer at its proven offset are no
+        kind 0 right before them is torn. Remains of a footer at its proven offset are not
         events.
         """
         p = self._p
@@ -802,7 +802,7 @@ _DETAIL_PLACES = {
 
 class DetailFile(_Bytes):
     """A header, events that begin with their length, and a footer. In a file without a footer, the
-    events end where no complete one follows.
+    events end after the last complete one.
 
     Raises Refused for a file that cannot be read. Iterate over it for its events.
     """
@@ -968,7 +968,7 @@ class DetailFile(_Bytes):
         return self._read(0, p.header_events_offset)
 
     def _fits(self, at: int) -> bool:
-        """Whether a whole footer could be at an offset."""
+        """Whether a complete footer fits at an offset."""
         p = self._p
         return at >= self._start() and add(at, self._FOOTER_SIZE) <= self._size
 
@@ -1013,7 +1013,7 @@ class DetailFile(_Bytes):
         return walk(self._start(), lambda at: self._next_event(at, end))[0]
 
     def _is_event(self, at: int) -> bool:
-        """Whether a walk through the whole file meets an event or its own end at an offset."""
+        """Whether a walk through the whole file reaches an event or its end at an offset."""
         p = self._p
         return first(self._start(), lambda place: self._next_event(place, self._size), lambda place: place >= at) == at
 
@@ -1046,9 +1046,7 @@ class DetailFile(_Bytes):
         return sub(self._size, self._FOOTER_SIZE)
 
     def _find_footer(self) -> int:
-        """The footer: where the header places it, at the end of the file, or before trailing
-        bytes.
-        """
+        """The footer: at the header's offset, at the end of the file, or before trailing bytes."""
         p = self._p
         if self._is_footer(self._stated_end()):
             return self._stated_end()
@@ -1062,7 +1060,7 @@ class DetailFile(_Bytes):
         return self._is_zero(add(at, p.footer_reserved.offset), add(at, self._FOOTER_SIZE))
 
     def _is_torn_footer(self, at: int) -> bool:
-        """Whether the data ends before the length of a footer of which the header knows nothing."""
+        """Whether the data ends before the length of a footer that the header does not mention."""
         p = self._p
         return (
             self._rewritten_end() != at
@@ -1070,7 +1068,7 @@ class DetailFile(_Bytes):
         )
 
     def _is_placeholder(self) -> bool:
-        """Whether the header is still the placeholder that a writer begins with."""
+        """Whether the header is still the placeholder that a writer starts with."""
         p = self._p
         return (
             self._read(0, p.header_event_count) == 0
@@ -1081,7 +1079,7 @@ class DetailFile(_Bytes):
 
     def _is_damaged(self, at: int) -> bool:
         """Whether there is a damaged footer at an offset: its reserved bytes and its magic or its
-        length are right.
+        length are correct.
         """
         p = self._p
         return (
@@ -1104,7 +1102,7 @@ class DetailFile(_Bytes):
 
     def _counted_end(self) -> int:
         """The end of the events according to a rewritten header, if a walk ends there and finds as
-        many events as the header counts, or nowhere.
+        many events as the header states, or nowhere.
         """
         p = self._p
         end = self._rewritten_end()
@@ -1118,8 +1116,8 @@ class DetailFile(_Bytes):
         return NOWHERE
 
     def _find_damaged_footer(self) -> int:
-        """A damaged footer, or nowhere. It can be neither trusted nor read as events. Where the
-        header does not place it, it is where an event could begin.
+        """A damaged footer, or nowhere. It can be neither trusted nor read as events. Unless it is
+        at the header's offset, it is where an event could begin.
         """
         p = self._p
         end = self._walk_end(self._size)

@@ -150,7 +150,7 @@ _OBJECTS: dict[str, tuple[set[str], dict[str, _Wrong]]] = {
             "name": _text,
         },
     ),
-    # One moment on two clocks: the trace's and that of a sound or screen recording.
+    # One moment on two clocks: the trace's and a sound or screen recording's.
     "timing_anchor": (
         {"host_time_ns", "media_time", "media_timescale"},
         {

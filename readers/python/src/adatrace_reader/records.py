@@ -969,11 +969,11 @@ _RING_HEADER_2 = struct.Struct("<4sBB2sIIQQQIIQQQ56s")
 
 @dataclass(frozen=True)
 class RingHeader:
-    """The header of ring.atf, which holds the write buffers of a thread's two files in a mapping
-    that outlives the process. The index area follows the header; the detail area follows the
-    index area. Each area holds bytes that are not in its file yet and that would otherwise be
-    lost in a kill. No source document describes this file. A writer that does not promise that
-    its data survives SIGKILL does not need this file, and readers may ignore it. It is removed
+    """The header of ring.atf, which contains the write buffers of a thread's two files in a
+    mapping that outlives the process. The index area follows the header; the detail area
+    follows the index area. Each area contains bytes that are not yet in its file and would
+    otherwise be lost in a kill. No source document describes this file. A writer whose data
+    need not survive SIGKILL does not need this file, and readers may ignore it. It is removed
     when the thread's files are finalized.
     """
 
@@ -1034,12 +1034,12 @@ class RingHeader:
     index_start: int = 0
     """Offset in index.atf where the area's first byte belongs. In bytes."""
     index_size: int = 0
-    """Bytes of the area in use, whole events only. Updated, with release ordering, after each
+    """Bytes of the area in use, complete events only. Updated, with release ordering, after each
     event's bytes and after the detail event that the event links to. In bytes.
     """
     index_checksum: int = 0
-    """CRC-32C of the bytes of index.atf from its first event to index_start. It binds the ring to
-    the file by content. Ignored while index_size is 0.
+    """CRC-32C of the bytes of index.atf from its first event to index_start. It ties ring.atf to
+    the file's contents. Ignored while index_size is 0.
     """
     detail_checksum: int = 0
     """The same for detail.atf and detail_start. Ignored while detail_size is 0."""
@@ -1048,7 +1048,7 @@ class RingHeader:
     detail_start: int = 0
     """Offset in detail.atf where the area's first byte belongs. In bytes."""
     detail_size: int = 0
-    """Bytes of the area in use, whole detail events only; updated like index_size. In bytes."""
+    """Bytes of the area in use, complete detail events only; updated like index_size. In bytes."""
     _reserved3: bytes = b""
     """Reserved; writers set it to 0."""
 

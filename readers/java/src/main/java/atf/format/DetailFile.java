@@ -14,7 +14,7 @@ import java.util.Optional;
 
 /**
  * A header, events that begin with their length, and a footer. In a file without a footer, the
- * events end where no complete one follows.
+ * events end after the last complete one.
  *
  * <p>Iterate over it for its events. Threads may share a file.
  */
@@ -274,7 +274,7 @@ public final class DetailFile implements Iterable<DetailEvent> {
         return source.read(0, p.headerEventsOffset);
     }
 
-    /** Whether a whole footer could be at an offset. */
+    /** Whether a complete footer fits at an offset. */
     private boolean fits(long at) {
         return at >= start() && add(at, FOOTER_SIZE) <= source.size();
     }
@@ -318,7 +318,7 @@ public final class DetailFile implements Iterable<DetailEvent> {
         return last(start(), at -> nextEvent(at, end));
     }
 
-    /** Whether a walk through the whole file meets an event or its own end at an offset. */
+    /** Whether a walk through the whole file reaches an event or its end at an offset. */
     private boolean isEvent(long at) {
         return first(start(), place -> nextEvent(place, source.size()), place -> place >= at) == at;
     }
@@ -343,7 +343,7 @@ public final class DetailFile implements Iterable<DetailEvent> {
         return sub(source.size(), FOOTER_SIZE);
     }
 
-    /** The footer: where the header places it, at the end of the file, or before trailing bytes. */
+    /** The footer: at the header's offset, at the end of the file, or before trailing bytes. */
     private long findFooter() {
         if (isFooter(statedEnd())) {
             return statedEnd();
@@ -359,13 +359,13 @@ public final class DetailFile implements Iterable<DetailEvent> {
         return source.isZero(add(at, p.footerReserved.offset()), add(at, FOOTER_SIZE));
     }
 
-    /** Whether the data ends before the length of a footer of which the header knows nothing. */
+    /** Whether the data ends before the length of a footer that the header does not mention. */
     private boolean isTornFooter(long at) {
         return rewrittenEnd() != at
             && source.dataEnd(source.size()) <= add(at, p.footerBytesLength.offset());
     }
 
-    /** Whether the header is still the placeholder that a writer begins with. */
+    /** Whether the header is still the placeholder that a writer starts with. */
     private boolean isPlaceholder() {
         return source.read(0, p.headerEventCount) == 0L
             && source.read(0, p.headerBytesLength) == 0L
@@ -374,7 +374,7 @@ public final class DetailFile implements Iterable<DetailEvent> {
     }
 
     /** Whether there is a damaged footer at an offset: its reserved bytes and its magic or its
-     * length are right. */
+     * length are correct. */
     private boolean isDamaged(long at) {
         return fits(at)
             && !isTornFooter(at)
@@ -394,7 +394,7 @@ public final class DetailFile implements Iterable<DetailEvent> {
     }
 
     /** The end of the events according to a rewritten header, if a walk ends there and finds as
-     * many events as the header counts, or nowhere. */
+     * many events as the header states, or nowhere. */
     private long countedEnd() {
         long end = rewrittenEnd();
         if (end <= source.size()
@@ -405,8 +405,8 @@ public final class DetailFile implements Iterable<DetailEvent> {
         return NOWHERE;
     }
 
-    /** A damaged footer, or nowhere. It can be neither trusted nor read as events. Where the
-     * header does not place it, it is where an event could begin. */
+    /** A damaged footer, or nowhere. It can be neither trusted nor read as events. Unless it is
+     * at the header's offset, it is where an event could begin. */
     private long findDamagedFooter() {
         long end = walkEnd(source.size());
         boolean isThere = fits(end) && hasMagic(end) && hasReserved(end) && !isTornFooter(end);

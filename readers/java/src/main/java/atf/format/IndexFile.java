@@ -16,7 +16,7 @@ import java.util.Optional;
 
 /**
  * A header, events of one size, and a footer. A file without a footer was never finalized: its
- * events end where the last complete one does.
+ * events end after the last complete one.
  *
  * <p>Iterate over it for its events. Threads may share a file.
  */
@@ -355,7 +355,7 @@ public final class IndexFile implements Iterable<IndexEvent> {
         return source.read(0, p.headerEventsOffset);
     }
 
-    /** Whether the header is still the placeholder that a writer begins with. */
+    /** Whether the header is still the placeholder that a writer starts with. */
     private boolean isPlaceholder() {
         return source.read(0, p.headerFlags) == 0L
             && source.read(0, p.headerEventCount) == 0L
@@ -364,7 +364,7 @@ public final class IndexFile implements Iterable<IndexEvent> {
             && (source.read(0, p.headerFooterOffset) == 0L || source.read(0, p.headerFooterOffset) == HEADER_SIZE);
     }
 
-    /** Whether a whole footer could be at an offset. */
+    /** Whether a complete footer fits at an offset. */
     private boolean fits(long at) {
         return at >= start() && add(at, FOOTER_SIZE) <= source.size();
     }
@@ -379,7 +379,7 @@ public final class IndexFile implements Iterable<IndexEvent> {
         return add(start(), mul(seq, EVENT_SIZE));
     }
 
-    /** Whether the footer at an offset counts the events before it. */
+    /** Whether the footer at an offset has the count of the events before it. */
     private boolean counts(long at) {
         return eventAt(source.read(at, p.footerEventCount)) == at;
     }
@@ -408,8 +408,8 @@ public final class IndexFile implements Iterable<IndexEvent> {
         return NOWHERE;
     }
 
-    /** The footer: where a rewritten header places it, at the end of the file, or after any
-     * event. Under a placeholder, the first of two footers counts. */
+    /** The footer: at a rewritten header's offset, at the end of the file, or after any event.
+     * If the header is a placeholder, the first of two footers counts. */
     private long findFooter() {
         if (!isPlaceholder() && isFooter(source.read(0, p.headerFooterOffset))) {
             return source.read(0, p.headerFooterOffset);
@@ -420,7 +420,7 @@ public final class IndexFile implements Iterable<IndexEvent> {
         return first(start(), at -> nextEvent(at, source.size()), at -> isFooter(at));
     }
 
-    /** The number of events that are partly or wholly within a number of bytes. */
+    /** The number of events that are partly or fully within a number of bytes. */
     private long eventsIn(long bytes) {
         return div(sub(add(bytes, EVENT_SIZE), 1L), EVENT_SIZE);
     }
@@ -453,8 +453,8 @@ public final class IndexFile implements Iterable<IndexEvent> {
         return EventKind.isKnown(source.read(at, p.eventEventKind));
     }
 
-    /** How much the start time of a footer at an offset proves: nothing if it is 0 or not the
-     * first event's; 2 if, as an event, the bytes would have no known kind; otherwise 1. */
+    /** The weight of the start time of a footer at an offset: 0 if it is 0 or not the first
+     * event's; 2 if, as an event, the bytes would have no known kind; otherwise 1. */
     private long weightOfStartTime(long at) {
         long time = add(at, p.footerTimeStartNs.offset());
         if (source.isZero(time, add(time, 8L))
@@ -467,9 +467,9 @@ public final class IndexFile implements Iterable<IndexEvent> {
         return 2L;
     }
 
-    /** Whether the data from an offset on is the beginning of a footer for `seq` events: two of
-     * its magic, count and start time are right, or its magic as far as it was written, or its
-     * start time where no event can be. */
+    /** Whether the data at an offset is the beginning of a footer for `seq` events: two of its
+     * magic, count and start time are correct, or the written part of its magic, or its start
+     * time where no event can be. */
     private boolean beginsFooter(long at, long seq) {
         boolean hasMagic = source.begins(at, source.dataEnd(source.size()), p.footerMagic.value(), 4L);
         boolean hasCount = source.begins(add(at, p.footerEventCount.offset()), source.dataEnd(source.size()), seq, 8L);
@@ -482,7 +482,7 @@ public final class IndexFile implements Iterable<IndexEvent> {
     }
 
     /** Whether one of the events that the header counts is at an offset, even if it looks like a
-     * footer: it has the kind of an event. */
+     * footer, because it has the kind of an event. */
     private boolean isCounted(long at) {
         return isEndKnown()
             && at < source.read(0, p.headerFooterOffset)
@@ -516,8 +516,8 @@ public final class IndexFile implements Iterable<IndexEvent> {
     }
 
     /** Whether there is a damaged footer at an offset: two of its magic, numbers, start time and
-     * reserved bytes are right. Where none is expected, two of magic and numbers must be right,
-     * and one of the others. */
+     * reserved bytes are correct. Where none is expected, two of magic and numbers must be
+     * correct, and one of the others. */
     private boolean isDamaged(long at, boolean isExpected) {
         boolean hasEvents = at > start();
         long numbers = source.howMany(counts(at), measures(at));
@@ -557,7 +557,8 @@ public final class IndexFile implements Iterable<IndexEvent> {
 
     /** The number of complete events in a file without a footer. Zeros at the end, or before a
      * torn event, are preallocated space or blocks that never reached the disk. An event of
-     * kind 0 right before them is torn. Remains of a footer at its proven offset are no events. */
+     * kind 0 right before them is torn. Remains of a footer at its proven offset are not
+     * events. */
     private long survivors() {
         long whole = div(sub(source.size(), start()), EVENT_SIZE);
         long touched = eventsIn(sub(max(source.dataEnd(eventAt(whole)), start()), start()));

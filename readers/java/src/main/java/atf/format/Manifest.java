@@ -25,12 +25,12 @@ import java.util.Optional;
  *     as those of a thread without files. Omitted if nothing was lost.
  * @param unwrittenEvents Maximum number of events per thread that the tracer holds in
  *     memory before it writes them to a file. A tracer writes this key at its start and removes
- *     it at its end. If the key is still there afterwards, the tracer was killed, and up to
- *     this number of events may be missing at the end of each thread.
- * @param dropsEvents Whether the tracer drops events for which its memory has no room. The
- *     losses in this file then lack the latest ones while it contains unwritten_events.
- * @param endedBy What ended the traced process, if it did not exit by itself: the name of a
- *     signal, such as "SIGSEGV". Omitted if unknown.
+ *     it at its end. If the key is present afterwards, the tracer was killed, and up to this
+ *     number of events may be missing at the end of each thread.
+ * @param dropsEvents Whether the tracer drops events that do not fit in its memory. The
+ *     losses in this file then exclude the latest ones while it contains unwritten_events.
+ * @param endedBy Name of the signal that ended the traced process, such as "SIGSEGV".
+ *     Omitted if none is known.
  * @param recordingError Why the tracer could not record everything: its first error, such
  *     as "no space left on device". Omitted if there was none.
  * @param clockErrorNs The largest measured difference in nanoseconds between the timestamps
@@ -253,7 +253,7 @@ public record Manifest(
     }
 
     /**
-     * One moment on two clocks: the trace's and that of a sound or screen recording.
+     * One moment on two clocks: the trace's and a sound or screen recording's.
      *
      * @param hostTimeNs Time on the trace's clock, in nanoseconds.
      * @param mediaTime Time on the recording's clock, in ticks.

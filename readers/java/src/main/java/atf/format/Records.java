@@ -1079,12 +1079,12 @@ public final class Records {
     }
 
     /**
-     * The header of ring.atf, which holds the write buffers of a thread's two files in a
+     * The header of ring.atf, which contains the write buffers of a thread's two files in a
      * mapping that outlives the process. The index area follows the header; the detail area
-     * follows the index area. Each area holds bytes that are not in its file yet and that would
-     * otherwise be lost in a kill. No source document describes this file. A writer that does
-     * not promise that its data survives SIGKILL does not need this file, and readers may
-     * ignore it. It is removed when the thread's files are finalized.
+     * follows the index area. Each area contains bytes that are not yet in its file and would
+     * otherwise be lost in a kill. No source document describes this file. A writer whose data
+     * need not survive SIGKILL does not need this file, and readers may ignore it. It is
+     * removed when the thread's files are finalized.
      */
     public static final class RingHeader {
         /** The size in bytes, the same in every wire version. */
@@ -1160,7 +1160,7 @@ public final class Records {
         }
 
         /**
-         * Bytes of the area in use, whole events only. Updated, with release ordering, after
+         * Bytes of the area in use, complete events only. Updated, with release ordering, after
          * each event's bytes and after the detail event that the event links to. In bytes.
          */
         public long indexSize() {
@@ -1168,8 +1168,8 @@ public final class Records {
         }
 
         /**
-         * CRC-32C of the bytes of index.atf from its first event to index_start. It binds the
-         * ring to the file by content. Ignored while index_size is 0.
+         * CRC-32C of the bytes of index.atf from its first event to index_start. It ties
+         * ring.atf to the file's contents. Ignored while index_size is 0.
          */
         public long indexChecksum() {
             return data.getInt(at + 40) & 0xFFFFFFFFL;
@@ -1197,7 +1197,7 @@ public final class Records {
         }
 
         /**
-         * Bytes of the area in use, whole detail events only; updated like index_size. In
+         * Bytes of the area in use, complete detail events only; updated like index_size. In
          * bytes.
          */
         public long detailSize() {
