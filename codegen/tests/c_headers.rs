@@ -4,6 +4,7 @@
 mod support;
 
 use std::collections::BTreeSet;
+use std::thread;
 
 use atf_codegen::{GENERATED, emit};
 use atf_spec::c_names::{self, Owner};
@@ -38,7 +39,7 @@ fn the_headers_of_the_c_api_and_the_cpp_reader_compile_alone() {
         "atf/session.hpp",
         "atf/writers.hpp",
     ];
-    for compiler in Compiler::all() {
+    let compiles = |compiler: Compiler| {
         let only_cpp = only_cpp.iter().filter(|_| compiler.is_cpp());
         for name in both.iter().chain(only_cpp) {
             let source = format!("#include <{name}>\n");
@@ -47,7 +48,12 @@ fn the_headers_of_the_c_api_and_the_cpp_reader_compile_alone() {
                 assert_eq!(message, Ok(()), "{compiler} {standard}: {name}");
             }
         }
-    }
+    };
+    thread::scope(|scope| {
+        for compiler in Compiler::all() {
+            scope.spawn(move || compiles(compiler));
+        }
+    });
 }
 
 #[test]

@@ -127,7 +127,7 @@ pub fn readable(shape: &Shape, bytes: &[u8], verdict: Verdict) -> Value {
         (None, false) => "file_size",
     };
     let known = shape.survivors_end() + footer.map_or(0, |_| 64);
-    json!({
+    let mut document = json!({
         "kind": if shape.is_detail { "detail" } else { "index" },
         "verdict": verdict.name(),
         "header": fields(shape.header_record(), wire, &bytes[..64]),
@@ -142,8 +142,10 @@ pub fn readable(shape: &Shape, bytes: &[u8], verdict: Verdict) -> Value {
             },
             "trailing_bytes": (bytes.len() - known).to_string(),
         },
-        "events": events,
-    })
+    });
+    // The macro would copy them.
+    document["events"] = events.into();
+    document
 }
 
 fn event(shape: &Shape, bytes: &[u8]) -> Value {
@@ -233,7 +235,7 @@ pub(super) fn session(
     // If a reader may reject the index of every thread, it may also reject the session.
     let may_reject = !threads.is_empty() && threads.iter().all(may_be_lost);
     let paths: Vec<_> = files.iter().map(|file| file.path.clone()).collect();
-    let lost = verdicts::lost(&json!({"threads": threads}));
+    let lost = verdicts::lost(&threads);
     let judged = verdicts::session(broken, &paths, lost.as_deref(), may_reject, own);
     let (manifest, manifests) = manifest(trace, root, broken)
         .split_first()
@@ -253,12 +255,15 @@ pub(super) fn session(
             .retain(|name, _| !["merged", "time_start_ns", "time_end_ns"].contains(&name.as_str()));
     }
     Expected {
-        document: json!({
-            "kind": "session",
-            "verdict": judged.verdicts.first().map(|verdict| verdict.name()),
-            "derived": derived,
-            "threads": threads,
-        }),
+        document: Value::from_iter([
+            ("kind", "session".into()),
+            (
+                "verdict",
+                judged.verdicts.first().map(|verdict| verdict.name()).into(),
+            ),
+            ("derived", derived),
+            ("threads", threads.into()),
+        ]),
         judged,
         manifests,
         optional: (folders.iter())
@@ -305,12 +310,15 @@ fn thread(
             document
         })
     };
-    let mut thread = json!({
-        "thread_id": id,
-        "index": part("index"),
-        "detail": part("detail"),
-        "derived": {"dangling_links": "0", "orphan_details": "0"},
-    });
+    let mut thread = Value::from_iter([
+        ("thread_id", id.into()),
+        ("index", part("index").into()),
+        ("detail", part("detail").into()),
+        (
+            "derived",
+            json!({"dangling_links": "0", "orphan_details": "0"}),
+        ),
+    ]);
     // Readers need not report links between files of different wire versions.
     let has_others = |(file, rule): &(&str, &str)| {
         *rule == "ATF-LINK-008"

@@ -32,7 +32,7 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::{fs, io};
+use std::{fs, io, thread};
 
 use atf::write::{Disk, Storage};
 use serde::Serialize;
@@ -64,11 +64,13 @@ pub fn cases() -> Vec<Case> {
         }
         cases
     };
-    atf::Wire::VERSIONS
-        .iter()
-        .copied()
-        .flat_map(of_wire)
-        .collect()
+    thread::scope(|scope| {
+        let wires = atf::Wire::VERSIONS.iter();
+        let wires = wires.map(|wire| scope.spawn(move || of_wire(*wire)));
+        let wires: Vec<_> = wires.collect();
+        let cases = wires.into_iter().flat_map(|cases| cases.join().unwrap());
+        cases.collect()
+    })
 }
 
 /// Adds a case, or merges it into an existing case with the same trace.

@@ -180,9 +180,8 @@ fn excluded(rule: &Rule, verdict: Verdict, if_followed: bool, place: &str) -> Ve
     .collect()
 }
 
-/// Names the events of the first file of a session's document that has some.
-pub(crate) fn lost(document: &Value) -> Option<String> {
-    let threads = document["threads"].as_array()?;
+/// Names the events of the first file of a session's threads that has some.
+pub(crate) fn lost(threads: &[Value]) -> Option<String> {
     threads.iter().enumerate().find_map(|(seq, thread)| {
         ["index", "detail"].into_iter().find_map(|file| {
             let events = thread[file]["events"].as_array().map_or(0, Vec::len);

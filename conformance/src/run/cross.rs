@@ -313,7 +313,7 @@ impl<'a> CrossTask<'a> {
             let all = broken.iter().map(|(file, rule)| (file.as_str(), *rule));
             let all: Vec<_> = all.collect();
             let session = documents.session.as_ref();
-            let lost = session.and_then(verdicts::lost);
+            let lost = session.and_then(|it| verdicts::lost(it["threads"].as_array()?));
             (
                 session,
                 verdicts::session(&all, files, lost.as_deref(), false, &[]),

@@ -31,7 +31,7 @@ pub(crate) fn path_with_kit(folder: &Path, script: &str) -> OsString {
     let text = format!("#!/bin/sh\nset -f\nKIT='{kit}' FEW='{few}'\n{script}\n");
     fs::write(&program, text).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    env::join_paths([bin].into_iter().chain(env::split_paths(&path()))).unwrap()
+    env::join_paths([bin].into_iter().chain(env::split_paths(path()))).unwrap()
 }
 
 /// Runs the commands on a few cases, in a folder that is laid out like a checkout.

@@ -1,10 +1,10 @@
 //! Builds the shipped implementations, each in its own folder.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use atf_samples::readers;
 use atf_samples::tools::has;
@@ -165,18 +165,21 @@ pub(crate) fn run(testees: &[&Testee], arguments: &[&str]) -> (Option<i32>, Valu
 
 /// Returns `PATH` with the Python interpreter's own folder first, because a version manager's
 /// wrapper takes ten times as long to start.
-pub(crate) fn path() -> OsString {
-    let mut ask = Command::new("python3");
-    ask.args([
-        "-c",
-        "import os, sys; print(os.path.dirname(sys.executable))",
-    ]);
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let Ok(Output { stdout, .. }) = ask.output() else {
-        return path;
-    };
-    let first = PathBuf::from(String::from_utf8_lossy(&stdout).trim());
-    std::env::join_paths([first].into_iter().chain(std::env::split_paths(&path))).unwrap()
+pub(crate) fn path() -> &'static OsStr {
+    static PATH: LazyLock<OsString> = LazyLock::new(|| {
+        let mut ask = Command::new("python3");
+        ask.args([
+            "-c",
+            "import os, sys; print(os.path.dirname(sys.executable))",
+        ]);
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let Ok(Output { stdout, .. }) = ask.output() else {
+            return path;
+        };
+        let first = PathBuf::from(String::from_utf8_lossy(&stdout).trim());
+        std::env::join_paths([first].into_iter().chain(std::env::split_paths(&path))).unwrap()
+    });
+    &PATH
 }
 
 /// Returns the path of a program that cargo built. Test programs are in the folder `deps` next to

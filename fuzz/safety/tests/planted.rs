@@ -4,6 +4,7 @@ use std::io;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
+use std::thread;
 
 use assert_cmd::Command;
 use atf::FileKind;
@@ -283,7 +284,7 @@ fn after_power_loss_the_library_keeps_its_guarantees() {
 #[test]
 #[cfg(target_os = "linux")]
 fn bugs_in_recovery_are_found_when_calls_fail() {
-    for bug in ["half-made", "silent", "other", "moves", "short", "zeros"] {
+    let finds = |bug: &str| {
         let output = Command::cargo_bin("atf-safety")
             .unwrap()
             .args(["faults", "--plant", bug])
@@ -292,7 +293,12 @@ fn bugs_in_recovery_are_found_when_calls_fail() {
         let text = String::from_utf8_lossy(&output.stdout);
         assert_eq!(output.status.code(), Some(1), "{bug}: {text}");
         assert!(text.contains("fault: "), "{bug}: {text}");
-    }
+    };
+    thread::scope(|scope| {
+        for bug in ["half-made", "silent", "other", "moves", "short", "zeros"] {
+            scope.spawn(move || finds(bug));
+        }
+    });
 }
 
 /// An exceeded limit shows up as a fatal signal, an abort or a broken guarantee.
