@@ -39,7 +39,7 @@ pub(crate) unsafe fn string<'a>(text: *const c_char, if_null: &'static str) -> O
     if text.is_null() {
         return Err(argument(if_null));
     }
-    // SAFETY: not null, so the caller guarantees a string.
+    // SAFETY: not null, so by contract it points to a valid string.
     Ok(unsafe { CStr::from_ptr(text) })
 }
 
@@ -53,7 +53,7 @@ pub(crate) unsafe fn text(text: *const c_char) -> Option<String> {
     if text.is_null() {
         return None;
     }
-    // SAFETY: not null, so the caller guarantees a string.
+    // SAFETY: not null, so by contract it points to a valid string.
     let text = unsafe { CStr::from_ptr(text) }.to_string_lossy();
     (!text.is_empty()).then(|| text.into_owned())
 }

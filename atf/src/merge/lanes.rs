@@ -114,7 +114,7 @@ mod tests {
 
     /// Only times that are 2⁵⁶ apart need more than one base here.
     #[test]
-    fn distant_times_do_not_make_each_event_search_all_threads() {
+    fn times_far_apart_do_not_cause_a_search_of_all_threads_per_event() {
         let index = |id: u64| {
             let event = EventRecord {
                 timestamp_ns: id << 56,

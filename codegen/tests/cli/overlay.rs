@@ -42,7 +42,7 @@ fn an_overlay_may_have_a_byte_order_mark_and_utf_16_is_named() {
     ran.prints("thread.acme\n");
     let ran = check(&utf_16);
     assert_eq!(ran.status, 1);
-    let expected = "error: the file is not UTF-8, but UTF-16\n --> overlay/manifest.yaml:1:1";
+    let expected = "error: the file is UTF-16, not UTF-8\n --> overlay/manifest.yaml:1:1";
     assert!(ran.stderr.starts_with(expected), "{}", ran.stderr);
 }
 

@@ -325,7 +325,7 @@ const FUNCTIONS: &[Column] = &[
     ),
     Column::number(
         "symbol_index",
-        "the function in its module; its offset in bytes if `function_offsets` of the module is true",
+        "the function in its module; its offset in bytes if the module's `function_offsets` is true",
         "lower half of function_id",
     ),
     Column::text("module", "path of the module", "manifest.json")

@@ -36,7 +36,7 @@ impl Node {
                 .iter()
                 .any(|mark| bytes.starts_with(mark));
             let why = if is_utf16 {
-                "the file is not UTF-8, but UTF-16"
+                "the file is UTF-16, not UTF-8"
             } else {
                 "the file is not UTF-8"
             };

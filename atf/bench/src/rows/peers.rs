@@ -289,7 +289,7 @@ fn spans(context: &mut Context) -> Result<()> {
         })?;
         Ok(fs::remove_file(&theirs)?)
     };
-    let work = "record new spans of tracing with atf-tracing, CPU time";
+    let work = "record new `tracing` spans with atf-tracing, CPU time";
     let row = context.row(work, "tracing-chrome").goal(1.0).cpu();
     row.each(count, "span").compare(recorded, chrome)?;
     let row = context.row(work, "tracing-subscriber's fmt layer, to a file");

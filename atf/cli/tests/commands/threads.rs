@@ -64,8 +64,8 @@ impl Events {
 /// Writes a finalized thread: `v` with the wire version, then its events. The path is a folder whose
 /// name begins with `thread_`, or an index file.
 ///
-/// With ` unfinalized` at the end of the text, the file has no footer and the header of a file that
-/// is being written. The events after ` | ` are in a kill journal.
+/// If the text ends with ` unfinalized`, the file has no footer, and its header is a placeholder. The
+/// events after ` | ` are in a kill journal.
 pub(super) fn write(path: &Path, text: &str) {
     let (version, text) = text.split_once(' ').unwrap();
     let version = version.strip_prefix('v').unwrap().parse().unwrap();
