@@ -10,7 +10,7 @@ from conftest import SMALL, expected_calls, expected_events
 from test_tables import CALL_COLUMNS, EVENT_COLUMNS, rows
 
 FIRST_NS = 1234567890123000
-# Times of the trace and samples of the recording, whose clock is faster at first and slower later.
+# Trace times, and samples of a recording whose clock runs fast at first and slow later.
 ANCHORS = [(FIRST_NS, 0), (FIRST_NS + 50_000, 3), (FIRST_NS + 100_000, 5)]
 SAMPLES_PER_SECOND = 48_000
 

@@ -427,8 +427,8 @@ fn a_browser_shows_your_own_results() {
     let drop = |text: &str| {
         let text = json!(text);
         let script = format!(
-            // The file is read asynchronously, so an unfinished frame delays the page's load event
-            // until then.
+            // The file is read asynchronously. Until then, an unfinished frame delays the page's load
+            // event.
             "const held = document.body.appendChild(document.createElement('iframe'));\n\
              const frame = held.contentDocument;\n\
              frame.open();\n\

@@ -60,8 +60,8 @@ fn counted(totals: &Totals) -> impl Iterator<Item = String> + use<> {
         ),
         (
             totals.out_of_order,
-            "event earlier than the previous one; times stand still until they catch up",
-            "events earlier than the previous one; times stand still until they catch up",
+            "event earlier than the previous one; times are held until later events catch up",
+            "events earlier than the previous one; times are held until later events catch up",
         ),
     ];
     let counts = counts.into_iter().filter(|(count, ..)| *count > 0);

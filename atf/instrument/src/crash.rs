@@ -29,7 +29,7 @@ const ENDING: [c_int; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIG
 /// How long a dying program may wait for the last events to be written.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The program may wait for 1/`SHARE` of its run time for the events of faults that it handles.
+/// The program may spend 1/`SHARE` of its run time waiting for the events of handled faults.
 const SHARE: u64 = 100;
 
 /// The stack size for handlers, in bytes: a thread may crash because its own stack is full. The

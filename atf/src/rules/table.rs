@@ -7,7 +7,7 @@ use super::verdict::Verdict;
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
     version: "1.5.0",
-    digest: "2a9bc65b1a30c18b2893dbec93f5242558618d32a6afaf439b081ea360e5e31a",
+    digest: "d8c37877e0d8947eed64c7067c8bf0ed4263b63011b28080e44dbcc53cf17c97",
 };
 /// The edition of the rules.
 pub static RULES_EDITION: Edition = Edition {

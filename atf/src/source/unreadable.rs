@@ -5,7 +5,7 @@ use std::{io, iter};
 
 use super::ReadAt;
 
-/// The sizes in bytes of the pieces in which a file is probed. A piece that cannot be read is
+/// The sizes, in bytes, of the pieces used to probe a file. A piece that cannot be read is
 /// divided into pieces of the next smaller size.
 const PIECES: [usize; 3] = [0x1_0000, 0x1000, 0x200];
 

@@ -153,7 +153,7 @@ fn an_event_torn_in_the_file_but_whole_in_the_ring_comes_from_the_ring() {
 }
 
 #[test]
-fn a_ring_of_other_files_is_set_aside_and_adds_nothing() {
+fn a_ring_that_belongs_to_other_files_is_set_aside_and_adds_nothing() {
     for version in [1, 2] {
         let other = 3 - version;
         let beyond = 64 + 5 * 32_u64;

@@ -154,7 +154,7 @@ fn version(edition: &Value, of: &str) -> Option<[u64; 3]> {
 fn read(path: &Path) -> io::Result<Option<Value>> {
     if path.is_dir() {
         if !path.join("records").is_dir() {
-            return Err(at(path, "not a spec's folder: no folder `records`"));
+            return Err(at(path, "not a spec folder: it has no folder `records`"));
         }
         return compile(&Origin::Folder(path.to_owned()), None);
     }

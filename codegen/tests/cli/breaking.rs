@@ -159,7 +159,7 @@ fn editions_that_cannot_be_read_are_errors() {
         (&[faulty], " --> records/index_footer.yaml:"),
         (
             &["."],
-            "atf-codegen: .: not a spec's folder: no folder `records`\n",
+            "atf-codegen: .: not a spec folder: it has no folder `records`\n",
         ),
         (&[faulty, "--overlay", &vendor], "so NEW must be left out\n"),
     ];

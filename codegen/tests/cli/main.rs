@@ -175,7 +175,7 @@ fn inside_the_repository_its_spec_is_found() {
 }
 
 #[test]
-fn elsewhere_the_built_in_spec_generates_the_same_files() {
+fn outside_the_repository_the_built_in_spec_generates_the_same_files() {
     let elsewhere = temp();
     let built_in = |arguments: &[&str]| {
         let ran = run_in(elsewhere.path(), arguments);

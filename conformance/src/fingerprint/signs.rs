@@ -166,7 +166,7 @@ pub const HIDDEN: &[(&str, &str)] = &[
     ),
     (
         "order.causality.term",
-        "all readers merge by time, and no source orders equal times",
+        "all readers merge by time, and no source specifies an order for equal times",
     ),
     (
         "index_seq.assigned.term",

@@ -89,7 +89,7 @@ fn all(expected: &Value, got: &Value) -> Vec<(String, Grade)> {
 }
 
 #[test]
-fn twenty_elements_of_long_arrays_are_reported_and_the_others_counted() {
+fn twenty_elements_of_a_long_array_are_reported_and_the_rest_are_counted() {
     let events = |first: u64| (first..first + 100).collect::<Vec<_>>();
     let (expected, got) = (json!({"events": events(0)}), json!({"events": events(1)}));
     let found = all(&expected, &got);

@@ -33,7 +33,7 @@ pub(super) fn exclusions(spec: &Spec, rule: &RuleSpec, faults: &mut Vec<Diagnost
         }
         if exclusion.lines.is_empty() && exclusion.phantom.is_none() {
             let why = format!("{} excludes `{}` without a reason", rule.id, verdict.name());
-            let help = "name the `lines` of sources, or the harm as `phantom`";
+            let help = "give the `lines` of a source, or describe the harm in `phantom`";
             faults.push(Diagnostic::error(place, why).help(help));
         }
         for cited in exclusion.lines.iter() {
