@@ -213,7 +213,7 @@ fn rows(
 /// Returns the kit's exit code and the result of the case.
 fn caught(python: &Testee, bug: &str, name: &str, role: &str, class: &str) -> (Option<i32>, Value) {
     // A program that never ends runs until the time limit.
-    let seconds = if class == "timeout" { "5" } else { "60" };
+    let seconds = if class == "timeout" { "2" } else { "60" };
     let limits = ["--memory-limit", "200", "--time-limit", seconds];
     let arguments = [&["--case", name, "--role", role], &limits[..]].concat();
     let (code, report) = programs::run(&[&python.planted(bug)], &arguments);
