@@ -17,7 +17,7 @@ pub static RULES_EDITION: Edition = Edition {
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {
     version: "3.0.0",
-    digest: "3de59b10cba521d434a66670e3090134c95e0dc57977160f38e0dea2a9498899",
+    digest: "318a6fe9417b559057296f79ee99f69b222a3c86f65e3af13d39ff4ef18d673c",
 };
 /// `total_length` is at least 24.
 pub(crate) static ATF_DEVT_001: Rule = Rule {
