@@ -97,7 +97,7 @@ fn detail_events(walk: &mut Walk<'_>, wire: Wire, end: u64) -> Result<(), Failur
     let left_out = (count as u64).saturating_sub(next);
     walk.left_out(place, &counted(left_out, "event"))?;
     if place < end {
-        walk.wrong(end, "no event", "its total_length is invalid")
+        walk.wrong(end, "no event", "its total_length does not fit in the area")
     } else {
         Ok(())
     }
