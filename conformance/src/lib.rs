@@ -17,6 +17,7 @@ mod hex;
 pub mod lacks;
 mod named;
 pub mod protocol;
+pub mod queries;
 pub mod reference;
 pub mod report;
 pub mod results;

@@ -98,6 +98,16 @@ named! {
         Read = "read",
         /// Checks files and returns a verdict.
         Validate = "validate",
+        /// Answers queries about sessions.
+        Query = "query",
+    }
+}
+
+impl Role {
+    /// Returns whether the role answers with a document or a verdict on the files of a case.
+    #[must_use]
+    pub const fn reads(self) -> bool {
+        matches!(self, Self::Read | Self::Validate)
     }
 }
 
@@ -181,7 +191,7 @@ impl Results {
 
     /// Counts failures in the matrix as known if they are on the reader's failure list.
     pub fn settle_cross(&mut self) {
-        let readers = self.cases.iter().filter(|case| case.role != Role::Write);
+        let readers = self.cases.iter().filter(|case| case.role.reads());
         let known = readers.filter(|case| case.state() == State::Known);
         let known: BTreeSet<_> = known
             .map(|case| (case.testee, case.case.as_str(), case.outcome.class()))
@@ -290,7 +300,7 @@ impl CaseResult {
     #[must_use]
     pub fn score(&self, grade: Grade) -> Score {
         match grade {
-            Grade::Label if self.role == Role::Write => Score::None,
+            Grade::Label if !self.role.reads() => Score::None,
             _ => self.outcome.score(grade),
         }
     }

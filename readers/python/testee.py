@@ -134,7 +134,8 @@ def read(path: str) -> dict[str, Any]:
 
 
 def write(script: str, out: str) -> int:
-    """Executes a script. Events that do not fit on a full disk are retried at the end."""
+    """Executes a script. Events that do not fit on a full disk are retried at the end, and late ones
+    are refused."""
     session: SessionWriter | None = None
     event: dict[str, Any] = {}
     with open(script, encoding="ascii") as file:
@@ -172,8 +173,8 @@ def write(script: str, out: str) -> int:
                 thread.flush()
             elif name in ("finalize", "close"):
                 thread.finalize()
-        except OSError as full:
-            print(full, file=sys.stderr)
+        except (OSError, ValueError) as refused:
+            print(refused, file=sys.stderr)
     try:
         if session:
             session.finalize()

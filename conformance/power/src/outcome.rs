@@ -1,5 +1,6 @@
 //! The outcome for a mutant: the kit kills it, or it passes and is compared with the original.
 
+use std::cell::RefCell;
 use std::fs;
 use std::path::PathBuf;
 
@@ -8,7 +9,7 @@ use atf_conformance::rules;
 use serde::{Deserialize, Serialize};
 
 use crate::Fault;
-use crate::faulted::{self, Compared};
+use crate::faulted::{self, Compared, Digests};
 use crate::implementation::{Built, Workshop};
 use crate::kit::{self, Kit, Known};
 use crate::mutant::{Id, Mutant, Typed};
@@ -83,6 +84,7 @@ pub(crate) struct Judge<'a> {
     known: Vec<Known>,
     folder: PathBuf,
     files: usize,
+    digests: RefCell<Digests>,
 }
 
 /// The number of failed cases after which grading stops. A single one would be weak evidence.
@@ -118,6 +120,7 @@ impl<'a> Judge<'a> {
             known,
             folder,
             files,
+            digests: RefCell::default(),
         })
     }
 
@@ -169,7 +172,8 @@ impl<'a> Judge<'a> {
             fs::remove_dir_all(&place)?;
         }
         fs::create_dir_all(&place)?;
-        match faulted::read(&self.original, &self.manifest, self.files, &place)? {
+        let digests = &mut self.digests.borrow_mut();
+        match faulted::read(&self.original, &self.manifest, self.files, &place, digests)? {
             Compared::Same => {
                 faulted::write(&self.original, &self.manifest, self.files / 20, &place)
             }

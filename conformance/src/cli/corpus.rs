@@ -9,7 +9,8 @@ use std::process::ExitCode;
 use super::{ended, one_of};
 use atf_conformance::Verdict;
 use atf_conformance::corpus::pairs::{is_pair, pair_cases};
-use atf_conformance::corpus::{Case, Class, FLAGS, Reason, cases, edition, export};
+use atf_conformance::corpus::{Case, Class, FLAGS, Reason, all, edition, export, find};
+use atf_conformance::queries::{Query, queries};
 use globset::{GlobBuilder, GlobMatcher};
 
 const AFTER_HELP: &str = "\
@@ -105,7 +106,7 @@ struct Filter {
 
 pub(super) fn run(options: &Options) -> ExitCode {
     let done = match &options.action {
-        Action::Generate { folder } => edition::generate(folder, &cases()).map(|()| 0),
+        Action::Generate { folder } => edition::generate(folder, &all(|_| true)).map(|()| 0),
         Action::Verify { folder } => verify(folder),
         Action::List { verdicts, filter } => filter.cases().and_then(|cases| {
             if *verdicts {
@@ -132,7 +133,7 @@ fn print(text: &str) -> io::Result<u8> {
 }
 
 fn verify(folder: &std::path::Path) -> io::Result<u8> {
-    let cases = cases();
+    let cases = all(|_| true);
     let differences = edition::verify(folder, &cases);
     let Some(first) = differences.first() else {
         let count = cases.len();
@@ -158,14 +159,19 @@ impl Filter {
                 "unknown flag {flag}; known flags: {known}"
             )));
         }
+        let is_named = |name: &str| glob.as_ref().is_none_or(|glob| glob.is_match(name));
         let is_wanted = |case: &Case| {
-            glob.as_ref().is_none_or(|glob| glob.is_match(&case.name))
+            is_named(&case.name)
                 && self.rule.as_ref().is_none_or(|rule| is_about(case, rule))
                 && self.class.is_none_or(|class| case.class == class)
                 && (self.flag.as_ref()).is_none_or(|flag| case.flags.contains(&flag.as_str()))
                 && self.wire.is_none_or(|wire| case.wire == wire)
         };
-        let all = if self.pairs { pair_cases() } else { cases() };
+        let all = if self.pairs {
+            pair_cases()
+        } else {
+            all(is_named)
+        };
         let cases: Vec<_> = all.into_iter().filter(is_wanted).collect();
         if cases.is_empty() {
             Err(io::Error::other("no case matches"))
@@ -250,8 +256,13 @@ fn list(cases: &[Case]) -> String {
 }
 
 fn show(name: &str) -> io::Result<u8> {
-    let all = if is_pair(name) { pair_cases() } else { cases() };
-    let Some(case) = all.into_iter().find(|case| case.name == name) else {
+    let case = if is_pair(name) {
+        let mut pairs = pair_cases().into_iter();
+        pairs.find(|case| case.name == name)
+    } else {
+        find(name)
+    };
+    let Some(case) = case else {
         return Err(io::Error::other(format!("{name}: no such case")));
     };
     let mut text = format!(
@@ -283,6 +294,20 @@ fn show(name: &str) -> io::Result<u8> {
     }
     for path in &case.folders {
         let _ = writeln!(text, "folder   {path}");
+    }
+    for Query {
+        text: query,
+        answer,
+        ..
+    } in queries(&case)
+    {
+        let _ = writeln!(text, "query    {query}: {answer}");
+    }
+    if case.is_large() {
+        for (path, bytes) in &case.files {
+            let _ = writeln!(text, "file     {path}, {} bytes", bytes.len());
+        }
+        return print(&text);
     }
     let _ = writeln!(text, "\nExpected result\n{}", edition::text(&case.expected));
     for other in &case.alternatives {

@@ -6,6 +6,7 @@ mod fingerprint;
 mod interrupt;
 mod run;
 mod scripts;
+mod shrink;
 mod smoke;
 mod testee;
 mod warden;
@@ -40,6 +41,8 @@ enum Command {
     Run(run::Options),
     /// List, show or copy the scripts that grade writers
     Scripts(scripts::Options),
+    /// Show whether readers survive a file that is truncated while they read it
+    Shrink(shrink::Options),
     /// Check that implementations speak the protocol
     Smoke(smoke::Options),
     #[command(flatten)]
@@ -64,6 +67,7 @@ pub(crate) fn run() -> ExitCode {
         Ok(Command::Fingerprint(options)) => fingerprint::run(&options),
         Ok(Command::Run(options)) => run::run(&options),
         Ok(Command::Scripts(options)) => scripts::run(&options),
+        Ok(Command::Shrink(options)) => shrink::run(&options),
         Ok(Command::Smoke(options)) => smoke::run(&options),
         Ok(Command::Packaged(it)) => ended(
             it.write(Cli::command(), &mut io::stdout().lock())

@@ -29,6 +29,13 @@ enum Role {
         /// An empty folder
         out: PathBuf,
     },
+    /// Answer queries about a session folder
+    Query {
+        /// Queries, one per line
+        query: PathBuf,
+        /// A session folder
+        path: PathBuf,
+    },
     /// Print the verdict on a file or a session folder
     Validate {
         /// A file or a session folder
@@ -39,6 +46,13 @@ enum Role {
 pub(super) fn run(options: &Options) -> ExitCode {
     match &options.role {
         Role::Read { path } => answer(&reference::read(path)),
+        Role::Query { query, path } => match reference::query(query, path) {
+            Ok(document) => answer(&document),
+            Err(error) => {
+                let _ = writeln!(io::stderr(), "atf-conformance: {error}");
+                ExitCode::from(2)
+            }
+        },
         Role::Write { script, out } => match writer::write_file(script, out) {
             Ok(()) => ExitCode::from(exit::DONE),
             Err(error) => {

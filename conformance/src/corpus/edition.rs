@@ -10,9 +10,10 @@
 //! ```text
 //! v1/CASE/case.json       description of the case
 //! v1/CASE/expected.json   the document that a reader must return
-//! v1/CASE/alternatives.json other correct documents, if any v1/CASE/dump.txt every byte of its
-//! files, by field; of a session, only files that differ from the clean session's v1/CASE/files/…
-//! its files, symlinks and folders
+//! v1/CASE/alternatives.json other correct documents, if any
+//! v1/CASE/dump.txt        every byte of its files, by field; of a session, only files that differ
+//!                         from the clean session's; not of a large case
+//! v1/CASE/files/…         its files, symlinks and folders
 //! ```
 
 use std::collections::BTreeMap;
@@ -57,8 +58,9 @@ fn case_files(case: &Case) -> BTreeMap<String, Vec<u8>> {
     let texts = [
         ("case.json", text(&table::about(case).into())),
         ("expected.json", text(&case.expected)),
-        ("dump.txt", case.dump()),
     ];
+    let dump = (!case.is_large()).then(|| ("dump.txt", case.dump()));
+    let texts = texts.into_iter().chain(dump);
     let texts = texts.map(|(name, text)| (at(name), text.into_bytes()));
     let others = case.alternatives.clone();
     let others = (!others.is_empty()).then(|| text(&others.into()));

@@ -50,7 +50,29 @@ pub use trace::Trace;
 use crate::named::named;
 use crate::{Place, Verdict};
 
-/// Returns all cases, starting with wire version 1.
+/// Returns all cases, and the large ones whose names pass `is_wanted`.
+pub fn all(is_wanted: impl Fn(&str) -> bool) -> Vec<Case> {
+    let mut cases = cases();
+    for recipe in recipes::large() {
+        let wires = recipe.wires.iter();
+        let wanted = wires.filter(|wire| is_wanted(&recipe.name_in(**wire)));
+        cases.extend(wanted.map(|wire| recipe.case(*wire)));
+    }
+    cases
+}
+
+/// Returns the names of the large cases, which take long to build.
+#[must_use]
+pub fn large_names() -> Vec<String> {
+    let large = recipes::large().into_iter();
+    let names = large.flat_map(|recipe| {
+        let wires = recipe.wires.clone().into_iter();
+        wires.map(move |wire| recipe.name_in(wire))
+    });
+    names.collect()
+}
+
+/// Returns all cases that fit into the tables, starting with wire version 1.
 #[must_use]
 pub fn cases() -> Vec<Case> {
     let recipes = recipes();
@@ -95,10 +117,14 @@ fn add(cases: &mut Vec<Case>, mut case: Case) {
     same.note = format!("{} {}", same.note, case.note);
 }
 
+/// The greatest size of a case's files that the tables contain, in bytes.
+const MOST_SHOWN: usize = 90_000;
+
 /// Returns the case with this name.
 #[must_use]
 pub fn find(name: &str) -> Option<Case> {
-    cases().into_iter().find(|case| case.name == name)
+    let all = all(|it| it == name);
+    all.into_iter().find(|case| case.name == name)
 }
 
 /// A small trace with its expected result.
@@ -155,6 +181,12 @@ impl Case {
     fn is_same_trace(&self, other: &Self) -> bool {
         (&self.path, &self.files, &self.folders, &self.symlinks)
             == (&other.path, &other.files, &other.folders, &other.symlinks)
+    }
+
+    /// Returns whether the files are too large for a table, a dump or a page.
+    #[must_use]
+    pub fn is_large(&self) -> bool {
+        self.files.values().map(Vec::len).sum::<usize>() > MOST_SHOWN
     }
 
     /// Returns a dump of the case's files, which shows the field of every byte.

@@ -140,6 +140,11 @@ impl Recipe {
         slug(&format!("{rule} {}", self.name))
     }
 
+    /// Returns the name of the recipe's case in one wire version.
+    pub(super) fn name_in(&self, wire: u8) -> String {
+        format!("v{wire}/{}", self.slug())
+    }
+
     /// Returns the rules that the recipe tests in one wire version.
     #[must_use]
     pub fn rules_in(&self, wire: u8) -> Vec<&'static str> {
@@ -180,7 +185,7 @@ impl Recipe {
         };
         let is_found = case.broken.first().map(|(_, rule)| *rule) == self.rules.first().copied();
         Case {
-            name: format!("v{wire}/{}", self.slug()),
+            name: self.name_in(wire),
             rules: self.rules_in(wire),
             flags: self.flags.clone(),
             note: self.text(),

@@ -5,11 +5,15 @@
 //! - a string is text, encoded as UTF-8;
 //! - `[NAME, HEX]` is the bytes of a header, an event or a footer;
 //! - `[NAME, HEX, TIMES]` is these bytes repeated.
+//!
+//! Of a large case, the table has only the files' sizes and a digest.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
+use super::edition::sha256;
 use super::shape::Region;
 use super::{Case, FLAGS, Subject};
 use crate::hex::hex;
@@ -41,6 +45,7 @@ pub(super) fn path(case: &Case) -> String {
         .iter()
         .find(|(prefix, _)| slug.starts_with(&format!("{}-", prefix.to_lowercase())));
     let name = match (family, case.subject) {
+        _ if case.is_large() => "large",
         (Some((_, name)), _) => name,
         (None, Subject::Index) => "index",
         (None, Subject::Detail) => "detail",
@@ -64,6 +69,13 @@ pub(super) fn table(cases: &[&Case]) -> Value {
 
 fn entry(case: &Case) -> Value {
     let mut entry = about(case);
+    if case.is_large() {
+        let files = case.files.iter();
+        let sizes = files.map(|(path, bytes)| (path.clone(), bytes.len().into()));
+        entry.insert("sizes".to_owned(), Value::Object(sizes.collect()));
+        entry.insert("sha256".to_owned(), digest(case).into());
+        return entry.into();
+    }
     let files = case.files.iter();
     let files: Map<_, _> = files
         .map(|(path, bytes)| (path.clone(), content(bytes, case.regions(path))))
@@ -76,6 +88,15 @@ fn entry(case: &Case) -> Value {
         entry.insert("alternatives".to_owned(), alternatives.collect());
     }
     entry.into()
+}
+
+/// Returns the SHA-256 of a case's files and its expected document.
+fn digest(case: &Case) -> String {
+    let mut text = case.expected.to_string();
+    for (path, bytes) in &case.files {
+        let _ = write!(text, "\n{path} {}", sha256(bytes));
+    }
+    sha256(text.as_bytes())
 }
 
 /// Returns the changes that turn one document into another, as a JSON merge patch (RFC 7396).

@@ -64,6 +64,8 @@ named! {
         Close = "close",
         /// Writers' `space` operation.
         Space = "space",
+        /// Operations on a thread that writers have finalized.
+        Late = "late",
     }
 }
 
@@ -115,6 +117,7 @@ struct Raw {
     #[serde(default)]
     lacks: Vec<Lack>,
     validate: Option<Spanned<Vec<String>>>,
+    query: Option<Spanned<Vec<String>>>,
     #[serde(default)]
     serve: RawServe,
     wire: Spanned<Vec<u8>>,
@@ -130,6 +133,7 @@ struct RawServe {
     write: Option<Spanned<Vec<String>>>,
     read: Option<Spanned<Vec<String>>>,
     validate: Option<Spanned<Vec<String>>>,
+    query: Option<Spanned<Vec<String>>>,
 }
 
 impl Manifest {
@@ -181,6 +185,7 @@ impl Manifest {
                 (Role::Write, command("write", &["{script}", "{out}"])),
                 (Role::Read, command("read", &["{path}"])),
                 (Role::Validate, command("validate", &["{path}"])),
+                (Role::Query, command("query", &["{query}", "{path}"])),
             ]),
             serve: BTreeMap::new(),
         }
@@ -266,6 +271,12 @@ impl Raw {
                 self.serve.validate,
                 &["{path}"],
             ),
+            (
+                Role::Query,
+                self.query,
+                self.serve.query,
+                &["{query}", "{path}"],
+            ),
         ] {
             commands.extend(command(own, placeholders)?.map(|own| (role, own)));
             let span = served.as_ref().map(Spanned::span).unwrap_or_default();
@@ -278,7 +289,7 @@ impl Raw {
             }
         }
         if commands.is_empty() {
-            let message = "nothing to grade: expected write, read or validate".to_owned();
+            let message = "nothing to grade: expected write, read, validate or query".to_owned();
             return Err((0..0, message));
         }
         let mut wire = self.wire.into_inner();

@@ -5,6 +5,7 @@
 //! `atf-conformance testee read PATH`.
 
 mod file;
+mod query;
 mod session;
 pub mod writer;
 
@@ -14,6 +15,8 @@ use std::path::Path;
 use atf::FileKind;
 use atf::thread::DETAIL_FILE;
 use serde_json::{Value, json};
+
+pub use query::query;
 
 use crate::{Checked, Kind, Verdict};
 

@@ -75,6 +75,8 @@ pub fn write(script: &Script, out: &Path) -> Result<(), WriteError> {
                 };
                 match event.detail_seq {
                     Some(_) => waiting = Some(event),
+                    // The library refuses events of a finalized thread.
+                    None if thread.is_finalized() => drop(thread.write(&as_event(event))),
                     None => drop(thread.write(&as_event(event))?),
                 }
             }
@@ -87,7 +89,8 @@ pub fn write(script: &Script, out: &Path) -> Result<(), WriteError> {
                 }
             }
             Operation::Finalize(thread_id) => {
-                if let Some(thread) = threads.get_mut(thread_id) {
+                let thread = threads.get_mut(thread_id);
+                if let Some(thread) = thread.filter(|thread| !thread.is_finalized()) {
                     thread.finalize()?;
                 }
             }

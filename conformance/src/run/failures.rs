@@ -327,7 +327,7 @@ fn ways<'a>(results: impl IntoIterator<Item = &'a CaseResult>) -> BTreeMap<&'a s
         let ways = ways.entry(&result.case).or_default();
         let is_skipped = matches!(result.outcome, Outcome::Skipped { .. });
         ways.is_written |= result.role == Role::Write;
-        ways.is_read |= result.role != Role::Write && !is_skipped;
+        ways.is_read |= result.role.reads() && !is_skipped;
         match &result.outcome {
             Outcome::Skipped { .. } => {}
             Outcome::Passed => ways.ran = true,

@@ -3,12 +3,14 @@
 //! A [`Task`] is a case or script to run, [`warden`] supervises the processes, and [`Failures`] is
 //! a list of known failures.
 
+mod asking;
 mod attempt;
 mod blame;
 mod choices;
 mod cross;
 mod failures;
 pub mod folder;
+mod growth;
 pub mod outside;
 mod persistent;
 mod pool;
@@ -16,6 +18,7 @@ mod reading;
 mod repeat;
 mod select;
 mod shard;
+mod shrinking;
 mod smoke;
 mod store;
 mod task;
@@ -30,6 +33,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+pub use asking::{Asking, askings};
 pub use failures::{Failures, Scope};
 pub use outside::Opened;
 pub use pool::{Pool, Work, fill_in};
@@ -37,6 +41,7 @@ pub use reading::{Reading, readings};
 pub use repeat::is_drawn;
 pub use select::Select;
 pub use shard::Shard;
+pub use shrinking::shrink;
 pub use smoke::smoke;
 pub use task::{About, Smoke, Task};
 pub use warden::Ended;
@@ -201,6 +206,7 @@ pub fn run(
         CrossResults::default()
     };
     cases.extend(cross.cases);
+    growth::note_growth(&mut cases);
     settle_charges(&mut cases);
     Ok(Results {
         editions: Editions::current(),

@@ -73,7 +73,7 @@ impl Servers {
         ended.stderr = ended.stderr.replace(own.as_ref(), "…");
         if ended.end == End::Answered {
             self.lock().push(server);
-            ended = as_process(ended, paths.len());
+            ended = as_process(ended, paths);
         } else if let End::Exited(code) = ended.end {
             ended.end = End::Unwatched(format!("exit code {code} instead of an answer"));
         }
@@ -128,9 +128,10 @@ fn request(paths: &[(&str, PathBuf)]) -> String {
 }
 
 /// Returns how a process with the same answer would have ended: a number is its exit code, and a
-/// document's verdict implies the exit code. A request with more than one path is for a writer,
-/// which answers with a number.
-fn as_process(mut ended: Ended, paths: usize) -> Ended {
+/// document's verdict implies the exit code. A writer, whose request has a script, answers
+/// with a number.
+fn as_process(mut ended: Ended, paths: &[(&str, PathBuf)]) -> Ended {
+    let is_written = paths.iter().any(|(name, _)| *name == "script");
     let answer: Option<Value> = serde_json::from_slice(&ended.output).ok();
     let verdict = answer.as_ref().and_then(|answer| answer.get("verdict"));
     let code = answer.as_ref().and_then(Value::as_i64);
@@ -144,7 +145,7 @@ fn as_process(mut ended: Ended, paths: usize) -> Ended {
     };
     ended.end = match code {
         Some(code) => End::Exited(code),
-        None if paths > 1 => End::Unwatched("the answer is not a number".to_owned()),
+        None if is_written => End::Unwatched("the answer is not a number".to_owned()),
         None => End::Exited(implied.into()),
     };
     ended

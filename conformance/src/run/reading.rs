@@ -38,10 +38,10 @@ pub struct Reading {
 
 /// Returns two tasks per case, one for readers and one for validators.
 #[must_use]
-pub fn readings(cases: impl IntoIterator<Item = Case>) -> Vec<Box<dyn Smoke>> {
+pub fn readings(cases: impl IntoIterator<Item = impl Into<Arc<Case>>>) -> Vec<Box<dyn Smoke>> {
     let mut tasks: Vec<Box<dyn Smoke>> = Vec::new();
     for case in cases {
-        let case = Arc::new(case);
+        let case = case.into();
         for role in [Role::Read, Role::Validate] {
             tasks.push(Box::new(Reading::new(role, Arc::clone(&case))));
         }
@@ -330,6 +330,10 @@ impl Reading {
     ) -> Vec<Difference> {
         let right = [&self.case.expected].into_iter();
         let right = right.chain(&self.case.alternatives);
+        // Most answers are equal to the expected one, and large ones take long to compare in full.
+        if right.clone().any(|it| it == document) {
+            return Vec::new();
+        }
         let differences = right.map(|it| self.differences(manifest, lacks, verdict, it, document));
         let count = |all: &Vec<Difference>| {
             let data = all.iter().filter(|it| it.grade == Grade::Data).count();

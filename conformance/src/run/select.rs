@@ -64,24 +64,23 @@ impl Select {
         self.roles.is_empty() || self.roles.contains(&role)
     }
 
+    /// Returns whether the selection may include a case of this name.
+    #[must_use]
+    pub fn takes_name(&self, name: &str) -> bool {
+        let is_case = self.cases.as_ref().is_none_or(|globs| globs.is_match(name));
+        let is_of_shard = || self.shard.is_none_or(|shard| shard.takes(name));
+        is_case && is_pair(name) == self.pairs && is_of_shard()
+    }
+
     /// Returns whether the selection includes a task.
     #[must_use]
     pub fn takes(&self, task: &dyn Task) -> bool {
         let about = task.about();
-        let is_case = self
-            .cases
-            .as_ref()
-            .is_none_or(|globs| globs.is_match(about.name));
         let is_rule = || {
             let rules = about.rules;
             self.rules.is_empty() || self.rules.iter().any(|rule| rules.contains(rule))
         };
-        let is_of_shard = || self.shard.is_none_or(|shard| shard.takes(about.name));
-        is_case
-            && is_pair(about.name) == self.pairs
-            && self.takes_role(about.role)
-            && is_rule()
-            && is_of_shard()
+        self.takes_name(about.name) && self.takes_role(about.role) && is_rule()
     }
 
     /// Returns the names of the cases that an implementation could run, but that are not selected.
@@ -101,7 +100,7 @@ impl Select {
 /// results on scripts.
 fn could_run(manifest: &Manifest, task: &dyn Task) -> bool {
     let About { role, wire, .. } = task.about();
-    let reads = || manifest.roles().iter().any(|own| *own != Role::Write);
+    let reads = || manifest.roles().iter().any(|own| own.reads());
     manifest.command(role).is_some() && unsupported(manifest, task).is_none()
         || role == Role::Write && manifest.wire.contains(&wire) && reads()
 }

@@ -20,7 +20,7 @@ mod parse;
 mod print;
 mod set;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 
 pub use build::{Builder, Happening};
@@ -116,8 +116,16 @@ pub struct Thread<'a> {
     pub details: Vec<&'a Detail>,
     /// Whether the script finalizes the thread.
     pub is_finalized: bool,
-    /// The number of events and of details that must survive, however the process ends.
+    /// The number of events and of details that must survive, whatever happens later.
     pub flushed: (usize, usize),
+}
+
+impl Thread<'_> {
+    /// Returns whether the script adds events after it finalizes the thread.
+    #[must_use]
+    pub const fn has_late_events(&self) -> bool {
+        self.is_finalized && self.events.len() > self.flushed.0
+    }
 }
 
 impl Script {
@@ -166,8 +174,9 @@ impl Script {
             match operation {
                 Operation::Index(event) => thread.events.push(event),
                 Operation::Detail(detail) => thread.details.push(detail),
-                Operation::Finalize(_) => thread.is_finalized = true,
-                Operation::Flush(_) | Operation::Close(_) => {
+                Operation::Finalize(_) if thread.is_finalized => {}
+                Operation::Finalize(_) | Operation::Flush(_) | Operation::Close(_) => {
+                    thread.is_finalized = matches!(operation, Operation::Finalize(_));
                     thread.flushed = (thread.events.len(), thread.details.len());
                 }
                 Operation::Open(_) | Operation::Space | Operation::Abort | Operation::Kill => {}
@@ -191,8 +200,19 @@ impl Script {
         self.operations.last() == Some(&Operation::Kill)
     }
 
+    /// Returns whether an operation is attempted on a finalized thread.
+    #[must_use]
+    pub fn is_late(&self) -> bool {
+        let mut finalized = BTreeSet::new();
+        self.any(|operation| match operation {
+            Operation::Finalize(id) => !finalized.insert(*id),
+            Operation::Index(event) => finalized.contains(&event.thread_id),
+            _ => false,
+        })
+    }
+
     /// Returns whether any operation passes `test`.
-    pub(crate) fn any(&self, test: impl Fn(&Operation) -> bool) -> bool {
+    pub(crate) fn any(&self, test: impl FnMut(&Operation) -> bool) -> bool {
         self.operations.iter().any(test)
     }
 

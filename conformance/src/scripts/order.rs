@@ -17,6 +17,18 @@ struct Thread {
     end: Option<&'static str>,
 }
 
+const FINALIZED: &str = "finalized";
+
+/// Returns whether a tracer may attempt an operation on a thread that has ended.
+fn is_late(operation: &Operation, end: &str) -> bool {
+    let is_attempted = match operation {
+        Operation::Index(event) => event.detail_seq.is_none(),
+        Operation::Finalize(_) => true,
+        _ => false,
+    };
+    is_attempted && end == FINALIZED
+}
+
 /// Checks the order of a script's operations.
 pub(super) fn check(operations: &[Operation]) -> Result<(), Fault> {
     let mut threads: BTreeMap<u32, Thread> = BTreeMap::new();
@@ -58,7 +70,7 @@ pub(super) fn check(operations: &[Operation]) -> Result<(), Fault> {
             | Operation::Close(thread_id) => {
                 let thread = match threads.get_mut(thread_id) {
                     None => return fault(format!("thread {thread_id} is not open")),
-                    Some(Thread { end: Some(end), .. }) => {
+                    Some(Thread { end: Some(end), .. }) if !is_late(operation, end) => {
                         return fault(format!("thread {thread_id} is {end}"));
                     }
                     Some(thread) => thread,
@@ -67,7 +79,7 @@ pub(super) fn check(operations: &[Operation]) -> Result<(), Fault> {
                     Operation::Index(event) => thread.index(event, &mut waiting),
                     Operation::Detail(detail) => thread.detail(detail, &mut waiting),
                     Operation::Finalize(_) => {
-                        thread.end = Some("finalized");
+                        thread.end = Some(FINALIZED);
                         Ok(())
                     }
                     Operation::Close(_) => {

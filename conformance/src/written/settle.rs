@@ -63,11 +63,11 @@ impl Held {
     }
 }
 
-/// Reduces a script with a kill or closed threads to what the folder `out` contains. Returns any
-/// other script unchanged.
+/// Reduces a script with a kill, closed threads or late events to what the folder `out` contains.
+/// Returns any other script unchanged.
 pub(super) fn settle(script: &Script, out: &Path) -> Result<Settled, Wrong> {
     let is_closed = |operation: &Operation| matches!(operation, Operation::Close(_));
-    if !script.is_killed() && !script.any(is_closed) {
+    if !script.is_killed() && !script.any(is_closed) && !script.is_late() {
         return Ok(Settled {
             script: script.clone(),
             lost: Vec::new(),
@@ -75,10 +75,16 @@ pub(super) fn settle(script: &Script, out: &Path) -> Result<Settled, Wrong> {
     }
     let mut lost = Vec::new();
     let mut held = BTreeMap::new();
-    // No event of a finalized thread may be missing.
+    // No event that precedes the end of a finalized thread may be missing.
+    let is_open = |thread: &Thread<'_>| !thread.is_finalized || thread.has_late_events();
     let threads = script.threads().into_iter();
-    for (id, thread) in threads.filter(|(_, thread)| !thread.is_finalized) {
+    for (id, thread) in threads.filter(|(_, thread)| is_open(thread)) {
         let found = Held::read(&out.join(format!("thread_{id}")));
+        if thread.is_finalized && found.events < thread.flushed.0 {
+            let expected = format!("at least {}, which were finalized", thread.flushed.0);
+            let file = format!("thread_{id}/{INDEX_FILE}");
+            return Err(too_few(&file, &expected, found.events));
+        }
         if script.is_killed() {
             let names = [(INDEX_FILE, "events"), (DETAIL_FILE, "details")];
             let found = [found.events, found.details];
@@ -130,6 +136,7 @@ pub(super) fn too_few(file: &str, expected: &str, found: usize) -> Wrong {
 fn rewritten(script: &Script, held: &BTreeMap<u32, Held>) -> Script {
     let mut left: BTreeMap<u32, (usize, usize)> = BTreeMap::new();
     let is_killed = script.is_killed();
+    let may_lose = is_killed || script.is_late();
     let mut is_open = is_killed;
     let mut operations = Vec::new();
     for operation in script.operations() {
@@ -142,7 +149,7 @@ fn rewritten(script: &Script, held: &BTreeMap<u32, Held>) -> Script {
         };
         let (events, details) = left.entry(id).or_insert((held.events, held.details));
         let room = match operation {
-            Operation::Index(_) if is_killed => events,
+            Operation::Index(_) if may_lose => events,
             Operation::Detail(_) if is_killed => details,
             Operation::Open(_) if is_killed && !held.begins => continue,
             Operation::Flush(_) => continue,

@@ -150,6 +150,7 @@ static void open_thread(Thread *thread, const char *out) {
 
 static void index_event(Thread *thread, uint64_t time, uint64_t function, uint32_t kind,
                         uint32_t depth, const char *link) {
+    if (thread->is_done) return;
     bool is_linked = strcmp(link, "-") != 0;
     uint64_t seq = is_linked ? strtoull(link, NULL, 10) : 0;
     union {
@@ -227,6 +228,7 @@ static void to_start(Section *section) {
 /* Writes the events, the footer and then the header, so that readers find the events even after a
  * crash. The details come first because the index has a flag for them. */
 static void finalize(Thread *thread) {
+    if (thread->is_done) return;
     if (thread->detail.stream != NULL) {
         put_detail_footer(&thread->detail);
         to_start(&thread->detail);
@@ -263,7 +265,7 @@ static void make_room(void) {
 
 static Thread *find(Thread *threads, uint32_t id) {
     for (Thread *thread = threads; thread != NULL; thread = thread->next) {
-        if (thread->id == id && !thread->is_done) return thread;
+        if (thread->id == id) return thread;
     }
     fprintf(stderr, "writer: thread %" PRIu32 " is not open\n", id);
     exit(3);

@@ -16,6 +16,7 @@ import detail
 import index
 import layout
 import manifest
+import query
 import session
 import writer
 from layout import EVENT_SIZE, FOOTER_SIZE, HEADER_SIZE, Reject
@@ -68,6 +69,27 @@ def crash(number=signal.SIGSEGV):
 def at_end(record, data):
     """Decodes the last 64 bytes as a footer."""
     return record.read(data, max(0, len(data) - FOOTER_SIZE))
+
+
+# ---- Queries ----
+
+@bug("query", "ATF-RDER-008")
+def ranges_by_headers():
+    """Skips threads whose headers say that they are outside the range of times."""
+    def in_times(document, first, last):
+        def is_skipped(id_):
+            index_file = next(it["index"] for it in document["threads"] if it["thread_id"] == id_)
+            header = index_file["header"]
+            return int(header["time_end_ns"]) < first or int(header["time_start_ns"]) > last
+        return query.found(document, lambda id_, event: not is_skipped(id_)
+                           and first <= int(event["timestamp_ns"]) <= last)
+    query.in_times = in_times
+
+
+@bug("query", "ATF-LINK-001")
+def links_by_position():
+    """Takes the details at the event's own position."""
+    query.linked = lambda document, id_, side, seq: str(seq)
 
 
 # ---- Readers: trusted counts and offsets ----

@@ -4,7 +4,8 @@
     testee.py read PATH...
     testee.py validate PATH
     testee.py write SCRIPT OUT
-    testee.py serve ROLE        answers one request per line: read, validate or write
+    testee.py query QUERIES PATH
+    testee.py serve ROLE        answers one request per line: read, validate, write or query
     testee.py --bug NAME …      makes a mistake that real implementations make
     testee.py --bugs            lists the mistakes
 """
@@ -47,13 +48,16 @@ def answer(document):
 
 
 def serve(role):
-    """Answers one request per line until the end of input: a path, or a script and a folder."""
+    """Answers one request per line until the end of input: a path, or a list of two."""
     for line in sys.stdin:
         request = json.loads(line)
         if role == "write":
             import writer
             writer.write(*request)
             sys.stdout.write("0\n")
+        elif role == "query":
+            import query
+            answer(query.answer(*request))
         else:
             answer(read(request)[0] if role == "read" else validate(request)[0])
         sys.stdout.flush()
@@ -77,7 +81,10 @@ def main(arguments):
             import writer
             writer.write(script, out)
             return 0
-        case ["serve", ("read" | "validate" | "write") as role]:
+        case ["query", queries, path]:
+            import query
+            return answer(query.answer(queries, path))
+        case ["serve", ("read" | "validate" | "write" | "query") as role]:
             serve(role)
             return 0
     sys.stderr.write(__doc__)

@@ -110,6 +110,8 @@ class Thread:
         return [self.events.first, self.events.last] if self.events.count else []
 
     def index(self, values):
+        if self.is_done:
+            return
         link = values["detail"]
         event = layout.INDEX_EVENT[self.wire].write(
             timestamp_ns=int(values["ts"]), function_id=int(values["fn"]), thread_id=self.id,
@@ -140,6 +142,8 @@ class Thread:
 
     def finalize(self):
         """Writes the events, footers and headers, in that order. The details come first."""
+        if self.is_done:
+            return
         if self.details.count:
             self.put("detail.atf", self.detail_header(), self.details.bytes + self.detail_footer(),
                      self.detail_header(**self.detail_summary()))

@@ -9,7 +9,7 @@ use atf_conformance::corpus::{self, Case, Class, FLAGS, Subject, Trace};
 use atf_conformance::{Checked, FileReport, Verdict, rules};
 use tempfile::TempDir;
 
-use crate::CASES;
+use crate::{ALL, CASES};
 
 /// Checks a case's subject. The paths in the reports are relative to the case.
 pub(crate) fn found(case: &Case) -> Checked {
@@ -38,7 +38,7 @@ pub(crate) fn broken(found: &Checked) -> BTreeSet<(String, &'static str)> {
 #[test]
 fn a_check_finds_the_broken_rules_of_each_case_and_no_others() {
     let mut faults = String::new();
-    for case in CASES.iter() {
+    for case in ALL.iter() {
         let found = found(case);
         let broken = broken(&found);
         let expected: BTreeSet<_> = case.broken.iter().cloned().collect();

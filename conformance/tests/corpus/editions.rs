@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use atf_conformance::corpus::edition;
 use atf_conformance::rules::{self, Edition};
 
-use crate::CASES;
+use crate::ALL;
 
 fn spec() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec")
@@ -59,7 +59,7 @@ fn nothing_changes_within_an_edition() {
             digest_of_yaml(&[".", "behaviour", "grammar", "records", "sources"]),
         ),
         ("rules", &rules::RULES_EDITION, digest_of_yaml(&["rules"])),
-        ("corpus", &rules::CORPUS_EDITION, edition::digest(&CASES)),
+        ("corpus", &rules::CORPUS_EDITION, edition::digest(&ALL)),
     ];
     let changed = now
         .iter()
@@ -70,7 +70,7 @@ fn nothing_changes_within_an_edition() {
 
 #[test]
 fn an_added_case_a_changed_byte_and_a_changed_note_change_the_digest() {
-    let some = &CASES[..3];
+    let some = &ALL[..3];
     let own = edition::digest(some);
     assert_ne!(edition::digest(&some[1..]), own);
     let mut cases = some.to_vec();

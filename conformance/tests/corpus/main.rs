@@ -12,3 +12,5 @@ use std::sync::LazyLock;
 use atf_conformance::corpus::{self, Case};
 
 static CASES: LazyLock<Vec<Case>> = LazyLock::new(corpus::cases);
+/// With the large cases.
+static ALL: LazyLock<Vec<Case>> = LazyLock::new(|| corpus::all(|_| true));

@@ -33,6 +33,7 @@ fn scripted(text: &str) -> Scripted {
         note: "A test.",
         is_platform_exact: false,
         limit: None,
+        is_deep: false,
         script: text.parse().unwrap(),
     }
 }

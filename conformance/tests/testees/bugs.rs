@@ -15,6 +15,8 @@ use crate::programs::{self, Testee};
 /// differs. Any other rule or field is wrong.
 #[rustfmt::skip]
 const TABLE: &[(&str, &str, &str, &str, &str)] = &[
+    ("ranges-by-headers", "v1/query-iftr-001-in-one-thread-and-no-manifest", "wrong-decode", "ATF-RDER-008", "events from=1234566999999000 to=1234567000099000"),
+    ("links-by-position", "v1/query-clean-session", "wrong-decode", "ATF-LINK-001", "detail thread=7 index=1"),
     ("count-trusted", "v1/iftr-002-a-billion", "crash", "ATF-IFTR-002", "answer"),
     ("count-allocated", "v1/iftr-002-a-billion", "memory", "ATF-IFTR-002", "answer"),
     ("count-phantom", "v1/iftr-002-one-too-many", "wrong-decode", "ATF-IFTR-002", "events"),

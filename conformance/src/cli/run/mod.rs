@@ -12,15 +12,15 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use atf_conformance::corpus;
 use atf_conformance::corpus::pairs::{is_pair, pair_cases};
+use atf_conformance::corpus::{self, large_names};
 use atf_conformance::protocol::Manifest;
 use atf_conformance::report;
 use atf_conformance::results::{CaseResult, Grading, Made, Results, Role};
 use atf_conformance::rules;
 use atf_conformance::run::warden::contained;
 use atf_conformance::run::{
-    Candidate, Failures, Limits, Pool, Scope, Select, Shard, Smoke, exit_code, readings,
+    Candidate, Failures, Limits, Pool, Scope, Select, Shard, Smoke, askings, exit_code, readings,
     run as grade, writings,
 };
 use atf_report::{Form, Printable, Target};
@@ -280,7 +280,7 @@ fn graded(options: &Options) -> Result<Results, String> {
             ));
         }
     }
-    let mut tasks = tasks();
+    let mut tasks = tasks(|name| select.takes_name(name));
     // A failure list may also contain pairs.
     let is_about_pairs = |list: &PathBuf| {
         let text = fs::read_to_string(list);
@@ -311,12 +311,16 @@ fn graded(options: &Options) -> Result<Results, String> {
     if options.deny.is_some() {
         results.deny_shoulds();
     }
-    let names: BTreeSet<&str> = tasks.iter().map(|task| task.about().name).collect();
+    let large = large_names();
+    let large = || large.iter().map(String::as_str);
+    let names = tasks.iter().map(|task| task.about().name);
+    let names: BTreeSet<&str> = names.chain(large()).collect();
     for (testee, candidate) in candidates.iter().enumerate() {
         let Some(manifest) = candidate.manifest() else {
             continue;
         };
-        let unselected = select.unselected(&tasks, manifest);
+        let mut unselected = select.unselected(&tasks, manifest);
+        unselected.extend(large().filter(|name| !select.takes_name(name)));
         lists(
             testee,
             manifest,
@@ -374,10 +378,14 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// Returns all tasks: every script and every case of the corpus.
-pub(super) fn tasks() -> Vec<Box<dyn Smoke>> {
+/// Returns all tasks: every script and every case of the corpus, but only those large cases whose
+/// names pass `is_wanted`.
+pub(super) fn tasks(is_wanted: impl Fn(&str) -> bool) -> Vec<Box<dyn Smoke>> {
+    let cases = corpus::all(is_wanted).into_iter().map(Arc::new);
+    let cases: Vec<_> = cases.collect();
     let mut tasks = writings();
-    tasks.extend(readings(corpus::cases()));
+    tasks.extend(askings(&cases));
+    tasks.extend(readings(cases));
     tasks
 }
 
@@ -439,7 +447,7 @@ fn lists(
 fn reads_only_own_files(testee: usize, manifest: &Manifest, results: &Results) -> bool {
     let mut roles = manifest.roles().into_iter();
     let mut read = results.cross.iter().filter(|cell| cell.reader == testee);
-    roles.any(|role| role != Role::Write) && read.all(|cell| cell.writer == testee)
+    roles.any(Role::reads) && read.all(|cell| cell.writer == testee)
 }
 
 /// Writes a list. An existing file is replaced atomically, so that it survives a full disk, and a

@@ -39,6 +39,9 @@ pub(super) const ALL: &[(&str, Function)] = &[
     ("details_in_two_threads", details_in_two_threads),
     ("wide_numbers", wide_numbers),
     ("index_to", index_to),
+    ("many_events", many_events),
+    ("many_details", many_details),
+    ("many_threads", many_threads),
     ("details_to", details_to),
     ("ring_of_last_events", |t, _| {
         let ring = ring_after(t.version, 7, [t.file(INDEX), t.file(DETAIL)], [192, 329]);
@@ -208,6 +211,46 @@ fn details_to(trace: &mut Trace, numbers: &[u64]) {
     trace.events(|events| *events = calls.take(stacks.len()).collect());
     trace.detail_each(&stacks);
     trace.list("7", (T, T + stacks.len() as u64 - 1));
+}
+
+/// Replaces the events with this many calls and returns.
+fn many_events(trace: &mut Trace, numbers: &[u64]) {
+    trace.events(|events| *events = (0..numbers[0]).map(nested).collect());
+}
+
+/// Returns event `seq` of a series of calls, each followed by its return.
+fn nested(seq: u64) -> EventRecord {
+    let kind = if seq.is_multiple_of(2) { 1 } else { 2 };
+    event(kind, T + 100 * seq, 1 + seq / 2, 1)
+}
+
+/// Replaces the events and details with this many, each with 8 bytes that say which it is.
+fn many_details(trace: &mut Trace, numbers: &[u64]) {
+    let detail = |seq: u64| DetailRecord {
+        event_type: 2,
+        index_seq: seq,
+        timestamp: T + 100 * seq,
+        payload: seq.to_le_bytes().to_vec(),
+    };
+    trace.details(|details| *details = (0..numbers[0]).map(detail).collect());
+}
+
+/// Replaces the second thread with this many, of one event each, in reverse order of their times.
+fn many_threads(trace: &mut Trace, numbers: &[u64]) {
+    let (version, count) = (trace.version, numbers[0]);
+    trace.without_details();
+    trace.remove("thread_9");
+    let ids: Vec<_> = (100..).take(size(count)).collect();
+    for (id, before) in ids.iter().zip(1..) {
+        let events = vec![call(T - before, before, 1)];
+        trace.put_index(
+            &format!("thread_{id}/index.atf"),
+            &thread(version, *id, events),
+        );
+    }
+    let ids: Vec<_> = ids.iter().map(u32::to_string).collect();
+    let ids = format!("7 {}", ids.join(" "));
+    trace.list(&ids, (T - count, T + 5000));
 }
 
 fn size(number: u64) -> usize {

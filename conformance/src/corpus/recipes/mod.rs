@@ -33,16 +33,26 @@ const FILES: &[(&str, &str)] = files!(
     "known_file" "known_session" "outside" "page" "valid" "wide"
 );
 
-/// Returns all recipes.
+/// The recipes of traces that are too large for the tables.
+const LARGE: &[(&str, &str)] = files!("large");
+
+/// Returns all recipes except those of large traces.
 #[must_use]
 pub fn recipes() -> &'static [Recipe] {
-    static ALL: LazyLock<Vec<Recipe>> = LazyLock::new(|| {
-        let read = |(name, text): &(&str, &str)| {
-            read(text).unwrap_or_else(|error| panic!("recipes/{name}: {error}"))
-        };
-        FILES.iter().flat_map(read).collect()
-    });
+    static ALL: LazyLock<Vec<Recipe>> = LazyLock::new(|| read_all(FILES));
     &ALL
+}
+
+/// Returns the recipes of large traces.
+pub(super) fn large() -> Vec<Recipe> {
+    read_all(LARGE)
+}
+
+fn read_all(files: &[(&str, &str)]) -> Vec<Recipe> {
+    let read = |(name, text): &(&str, &str)| {
+        read(text).unwrap_or_else(|error| panic!("recipes/{name}: {error}"))
+    };
+    files.iter().flat_map(read).collect()
 }
 
 /// Reads the recipes of a data file.

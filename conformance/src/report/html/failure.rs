@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::rule::RuleLink;
 use crate::report::hexdump::{self, Line};
 use crate::report::words;
-use crate::results::{CaseResult, Difference, Outcome, Results, Role};
+use crate::results::{CaseResult, Difference, Outcome, Results};
 use atf_report::html::{escaped, shown, shown_value};
 use atf_report::{Printable, clipped};
 
@@ -127,7 +127,7 @@ impl FailureView {
             listed: case.listed.as_deref().map(shown),
             rules: shown(&case.rules.join(" ")),
             details: budget.take(details.size()).then_some(details),
-            is_in_corpus: case.role != Role::Write,
+            is_in_corpus: case.role.reads(),
         }
     }
 }

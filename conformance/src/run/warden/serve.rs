@@ -8,7 +8,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
+use rustix::process::{
+    Pid, Resource, Rlimit, Signal, getpid, getrlimit, kill_process, kill_process_group, setrlimit,
+};
 
 use super::process::{Change, Notify, Process};
 use super::tree::{adopt_orphans, descendants, end_all};
@@ -16,6 +18,8 @@ use super::{End, Job, Report, is_shortage};
 
 /// The time that a process is given to end after SIGTERM.
 const GRACE: Duration = Duration::from_millis(500);
+/// The number of files that a program may have open: the default of macOS.
+const OPEN_FILES: u64 = 256;
 /// The maximum interval between two memory checks.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -34,6 +38,7 @@ pub(super) enum Event {
 /// the run's folder `cases` and the folders of its cases, unless the kit announced that it continues.
 pub fn serve(cases: &Path) -> ExitCode {
     adopt_orphans();
+    limit_open_files();
     let (sender, events) = channel();
     let mut warden = Warden {
         sender,
@@ -72,6 +77,18 @@ pub fn serve(cases: &Path) -> ExitCode {
     // The kit is gone, perhaps because it was killed while writing a case.
     let _ = crate::run::folder::remove_all(cases);
     ExitCode::FAILURE
+}
+
+/// Limits how many files the started programs may open at once, as some systems do by default.
+fn limit_open_files() {
+    let own = getrlimit(Resource::Nofile);
+    let current = own.current.map_or(OPEN_FILES, |own| own.min(OPEN_FILES));
+    let lowered = Rlimit {
+        current: Some(current),
+        ..own
+    };
+    // Lowering a soft limit cannot fail.
+    let _ = setrlimit(Resource::Nofile, lowered);
 }
 
 fn listen(events: &Sender<Event>) {

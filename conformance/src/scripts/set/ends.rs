@@ -1,4 +1,4 @@
-//! Programs that end before finalizing all threads.
+//! Programs that end before finalizing all threads, or that use a thread after finalizing it.
 
 use super::{Builder, CALL, Happening, Recipe, event, nested, noise, registers, type_of};
 
@@ -7,6 +7,12 @@ const CUT: &[&str] = &[
     "ATF-IFTR-010",
     "ATF-IFTR-011",
     "ATF-IFTR-012",
+];
+const LATE: &[&str] = &[
+    "ATF-IFTR-001",
+    "ATF-IFTR-002",
+    "ATF-IFTR-009",
+    "ATF-IFTR-010",
 ];
 const CUT_DETAILS: &[&str] = &[
     "ATF-IFTR-001",
@@ -116,7 +122,57 @@ pub(super) const RECIPES: &[Recipe] = &[
             script.abort();
         },
     ),
+    Recipe::new(
+        "finalize-twice",
+        LATE,
+        "The second finalize must leave the files as they are: one footer, and nothing counted twice.",
+        |script| {
+            whole(script, 10);
+            script.finalize(0);
+        },
+    ),
+    Recipe::new(
+        "late-event",
+        LATE,
+        "An event after finalize may be refused or recorded, but the finalized events must stay readable.",
+        |script| {
+            whole(script, 10);
+            script.event(0, nested(10));
+        },
+    ),
+    Recipe::new(
+        "late-events",
+        LATE,
+        "So many events after finalize that a writer that still buffers them writes some of them.",
+        |script| {
+            whole(script, 10);
+            for seq in 10..5000 {
+                script.event(0, nested(seq));
+            }
+            script.finalize(0);
+        },
+    ),
+    Recipe::new(
+        "late-event-of-one-of-two",
+        LATE,
+        "An event after finalize must not end the other thread, which continues.",
+        |script| {
+            script.open(1);
+            whole(script, 10);
+            script.event(1, nested(0)).event(0, nested(10));
+            script.event(1, nested(1)).finalize(1);
+        },
+    ),
 ];
+
+/// Finalizes thread 0 after `count` events.
+fn whole(script: &mut Builder, count: u64) {
+    script.open(0);
+    for seq in 0..count {
+        script.event(0, nested(seq));
+    }
+    script.finalize(0);
+}
 
 /// Adds `count` events to thread 0 and does not finalize the thread.
 fn cut(script: &mut Builder, count: u64) {

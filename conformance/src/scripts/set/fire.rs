@@ -127,6 +127,14 @@ pub(super) const RECIPES: &[Recipe] = &[
         },
     ),
     full(
+        "full-disk-at-close",
+        "All events fit in one buffer, so only closing the file shows that they do not fit on the disk.",
+        64 + 32 * 5,
+        |script| {
+            events(script.open(0), 0..10).close(0);
+        },
+    ),
+    full(
         "full-disk-with-details",
         "The details reach the limit long before their events do.",
         LIMIT,

@@ -27,6 +27,8 @@ pub struct Scripted {
     pub is_platform_exact: bool,
     /// The size limit in bytes that the kit imposes on each file to simulate a full disk.
     pub limit: Option<u64>,
+    /// Whether the path of the folder is longer than 1,023 bytes.
+    pub is_deep: bool,
     /// The operations.
     pub script: Script,
 }
@@ -66,6 +68,7 @@ struct Recipe {
     note: &'static str,
     is_platform_exact: bool,
     limit: Option<u64>,
+    is_deep: bool,
     make: fn(&mut Builder),
 }
 
@@ -82,6 +85,7 @@ impl Recipe {
             note,
             is_platform_exact: false,
             limit: None,
+            is_deep: false,
             make,
         }
     }
@@ -101,6 +105,7 @@ impl Recipe {
             note: self.note,
             is_platform_exact: self.is_platform_exact,
             limit: self.limit,
+            is_deep: self.is_deep,
             // The recipes are constants, and a test builds all of their scripts.
             script: script.unwrap_or_else(|error| unreachable!("{}: {error}", self.name)),
         }

@@ -30,6 +30,22 @@ pub(super) const RECIPES: &[Recipe] = &[
             }
         },
     ),
+    Recipe {
+        is_deep: true,
+        ..Recipe::new(
+            "deep-folder",
+            &["ATF-SESS-001", "ATF-SESS-002"],
+            "The path of the folder is longer than 1,023 bytes.",
+            |script| {
+                script.open(0);
+                for seq in 0..3 {
+                    let event = nested(seq);
+                    script.detailed(0, event, type_of(event), noise(5));
+                }
+                script.finalize(0);
+            },
+        )
+    },
     Recipe::new(
         "threads-come-and-go",
         &["ATF-SESS-002", "ATF-MANI-006", "ATF-MANI-008"],

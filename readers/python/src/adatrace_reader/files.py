@@ -30,6 +30,9 @@ from .records import (
 NOWHERE = 2**63 - 1
 """An offset that no file has."""
 
+# A mapping keeps its file open, and a session may have more files than a process may open.
+_MOST_READ = 1 << 20
+
 
 class Refused(Exception):
     """A file that cannot be read: where it is wrong, and what was expected there."""
@@ -419,10 +422,13 @@ class IndexFile(_Bytes):
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, verify: bool = True) -> IndexFile:
-        """Maps a file into memory and reads it."""
+        """Reads a file. Maps it into memory if it is large."""
         with open(path, "rb") as file:
-            is_empty = os.fstat(file.fileno()).st_size == 0
-            data: Buffer = b"" if is_empty else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            data: Buffer
+            if os.fstat(file.fileno()).st_size > _MOST_READ:
+                data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            else:
+                data = file.read()
         return cls(data, name=os.fspath(path), verify=verify)
 
     def offsets(self) -> Iterator[int]:
@@ -936,10 +942,13 @@ class DetailFile(_Bytes):
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, verify: bool = True) -> DetailFile:
-        """Maps a file into memory and reads it."""
+        """Reads a file. Maps it into memory if it is large."""
         with open(path, "rb") as file:
-            is_empty = os.fstat(file.fileno()).st_size == 0
-            data: Buffer = b"" if is_empty else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            data: Buffer
+            if os.fstat(file.fileno()).st_size > _MOST_READ:
+                data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            else:
+                data = file.read()
         return cls(data, name=os.fspath(path), verify=verify)
 
     def offsets(self) -> Iterator[int]:

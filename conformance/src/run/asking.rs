@@ -1,0 +1,133 @@
+//! Turns queries about sessions into tasks.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{fs, io};
+
+use serde_json::Value;
+
+use super::task::{About, Smoke, Task};
+use super::warden::Ended;
+use super::{Graded, blame};
+use crate::corpus::Case;
+use crate::protocol::{Answer, Broken, Feature, Manifest};
+use crate::queries::{Queried, queried};
+use crate::results::{Difference, Failure, Files, Outcome, Role, shortened};
+
+/// The number of an unsupported query, instead of its answer.
+const UNSUPPORTED: i64 = 77;
+
+/// A task to answer the queries about a session.
+#[derive(Debug)]
+pub struct Asking {
+    queried: Queried,
+    rules: Vec<String>,
+}
+
+/// Returns a task for each session that is queried.
+#[must_use]
+pub fn askings<'a>(cases: impl IntoIterator<Item = &'a Arc<Case>>) -> Vec<Box<dyn Smoke>> {
+    let tasks = queried(cases).into_iter().map(|queried| {
+        let rules = queried.queries.iter().filter_map(|query| query.rule);
+        let rules: BTreeSet<_> = rules.collect();
+        let rules = rules.into_iter().map(str::to_owned).collect();
+        Box::new(Asking { queried, rules }) as Box<dyn Smoke>
+    });
+    tasks.collect()
+}
+
+impl Asking {
+    /// Returns the differences from the right answers.
+    fn differences(&self, document: &Value) -> Vec<Difference> {
+        let answers = document.get("answers").and_then(Value::as_array);
+        let mut answers = answers.into_iter().flatten();
+        let compared = self.queried.queries.iter().map(|query| {
+            let got = answers.next();
+            let is_right = got.is_some_and(|got| *got == query.answer || *got == UNSUPPORTED);
+            let got = got.map_or_else(|| "nothing".to_owned(), |got| shortened(&got.to_string()));
+            (!is_right).then(|| Difference {
+                rule: query.rule.map(str::to_owned),
+                ..Difference::in_data(&*query.text, shortened(&query.answer.to_string()), got)
+            })
+        });
+        compared.flatten().collect()
+    }
+}
+
+impl Task for Asking {
+    fn about(&self) -> About<'_> {
+        About {
+            role: Role::Query,
+            name: &self.queried.name,
+            wire: self.queried.case.wire,
+            needs: &[Feature::Session],
+            rules: &self.rules,
+            note: &self.queried.case.note,
+        }
+    }
+
+    fn prepare(&self, place: &Path) -> io::Result<Vec<(&'static str, PathBuf)>> {
+        let (trace, queries) = (place.join("trace"), place.join("queries.txt"));
+        fs::create_dir(&trace)?;
+        self.queried.case.write(&trace)?;
+        let lines = self.queried.queries.iter();
+        let lines: String = lines.map(|query| format!("{}\n", query.text)).collect();
+        fs::write(&queries, lines)?;
+        let path = trace.join(&self.queried.case.path);
+        Ok(vec![("query", queries), ("path", path)])
+    }
+
+    fn output(&self) -> Option<u64> {
+        Some(Answer::limit(&self.queried.case.expected))
+    }
+
+    fn files(&self) -> Files {
+        let case = &self.queried.case;
+        Files {
+            is_clean: blame::is_clean(case),
+            subject: Some(case.subject),
+            broken: case.broken.iter().map(|(_, rule)| *rule).collect(),
+            ..Files::default()
+        }
+    }
+
+    fn grade(&self, _manifest: &Manifest, ended: &Ended, _place: &Path) -> Graded {
+        let outcome = match ended.answer() {
+            Err(Broken { class, message }) => Outcome::failed(class, message),
+            Ok(Answer::Unsupported) => Outcome::unsupported(),
+            Ok(Answer::Document(_, document)) => Outcome::of_differences(
+                Failure::WrongDecode,
+                |first| {
+                    format!(
+                        "{}: {}, expected {}",
+                        first.place, first.got, first.expected
+                    )
+                },
+                self.differences(&document),
+            ),
+        };
+        outcome.into()
+    }
+}
+
+impl Smoke for Asking {
+    fn is_smoke(&self) -> bool {
+        blame::is_clean(&self.queried.case)
+    }
+
+    fn check_form(&self, _manifest: &Manifest, ended: &Ended) -> Result<bool, Broken> {
+        let Answer::Document(_, document) = ended.answer()? else {
+            return Ok(false);
+        };
+        let answers = document.get("answers").and_then(Value::as_array);
+        let (found, count) = (answers.map_or(0, Vec::len), self.queried.queries.len());
+        if answers.is_some() && found == count {
+            return Ok(true);
+        }
+        Err(Broken {
+            class: Failure::Garbage,
+            message: format!("expected `answers`, a list of {count}; found {found}"),
+        })
+    }
+}
