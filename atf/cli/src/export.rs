@@ -19,10 +19,10 @@ use crate::output::{Failure, Outcome, State, complain, stdout};
 use crate::recordings::or_newest;
 use crate::report::Summed;
 use crate::text::counted;
-use crate::time::Time;
+use crate::time::TimeRange;
 use crate::trace::{
-    Clock, ClockOption, TimedProcess, check_threads, open_processes, other_names, report_outside,
-    report_unnamed, report_unwritten, several, thread_id, union,
+    Clock, ClockOption, ThreadOption, TimedProcess, check_threads, open_processes, other_names,
+    report_outside, report_unnamed, report_unwritten, several, union,
 };
 
 /// The trace, and the options that select a part of it.
@@ -33,15 +33,10 @@ pub(crate) struct Selection {
     /// [default: the newest recording in or below the current folder]
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Only this thread
-    #[arg(long, value_name = "ID", value_parser = thread_id)]
-    thread: Vec<u32>,
-    /// Only the part from this time on
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    from: Option<Time>,
-    /// Only the part up to this time
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    to: Option<Time>,
+    #[command(flatten)]
+    threads: ThreadOption,
+    #[command(flatten)]
+    range: TimeRange,
     #[command(flatten)]
     clock: ClockOption,
     /// Take function names from this manifest
@@ -143,15 +138,15 @@ impl Opened {
         if clock == Clock::Trace && !is_one {
             return Err(several(paths, &found.collect::<Vec<_>>()));
         }
-        check_threads(&processes, &selection.thread)?;
+        check_threads(&processes, &selection.threads)?;
         report_unwritten(&processes);
         report_unnamed(&processes);
         let times = processes
             .iter()
             .filter_map(TimedProcess::times)
             .reduce(union);
-        let (from_ns, to_ns) = Time::range(selection.from, selection.to, times)?;
-        let threads = selection.thread.iter().copied().collect();
+        let (from_ns, to_ns) = selection.range.resolve(times)?;
+        let threads = selection.threads.iter().copied().collect();
         let options = Options {
             threads,
             from_ns,

@@ -25,17 +25,26 @@ impl Time {
             Self::BeforeEnd(ns) => end_ns.saturating_sub(ns),
         }
     }
+}
 
-    /// Returns the range between two times in nanoseconds. `times` are those of the first and the
-    /// last event, or `None` for a trace without events.
-    pub(crate) fn range(
-        from: Option<Self>,
-        to: Option<Self>,
-        times: Option<(u64, u64)>,
-    ) -> Result<(u64, u64), Failure> {
-        let resolve = |time: Self| time.resolve(times.unwrap_or_default());
-        let from_ns = from.map_or(0, resolve);
-        let to_ns = to.map_or(u64::MAX, resolve);
+/// The options that select a time range.
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
+pub(crate) struct TimeRange {
+    /// Only the part from this time on
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) from: Option<Time>,
+    /// Only the part up to this time
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) to: Option<Time>,
+}
+
+impl TimeRange {
+    /// Returns the range in nanoseconds. `times` are those of the first and the last event, or
+    /// `None` for a trace without events.
+    pub(crate) fn resolve(self, times: Option<(u64, u64)>) -> Result<(u64, u64), Failure> {
+        let resolve = |time: Time| time.resolve(times.unwrap_or_default());
+        let from_ns = self.from.map_or(0, resolve);
+        let to_ns = self.to.map_or(u64::MAX, resolve);
         if from_ns > to_ns {
             let message = format!("--from ({from_ns} ns) is after --to ({to_ns} ns)");
             return Err(Failure::Usage(message));

@@ -15,7 +15,7 @@ use atf_analyze::{Options, Totals};
 use crate::info::lost_manifest;
 use crate::output::{Failure, complain};
 use crate::text::{Extent, counted, first_names};
-use crate::time::Time;
+use crate::time::TimeRange;
 
 /// The trace's own clock, or that of a sound or screen recording, which sessions from several
 /// machines can share. Help on each variant would make each option's help several lines longer.
@@ -35,9 +35,25 @@ pub(crate) struct ClockOption {
 }
 
 /// Parses a thread's id, or the name of its folder.
-pub(crate) fn thread_id(text: &str) -> Result<u32, String> {
+fn thread_id(text: &str) -> Result<u32, String> {
     let id = text.strip_prefix("thread_").unwrap_or(text).parse();
     id.map_err(|_| "expected a thread id or its folder's name, such as 1 or thread_1".to_owned())
+}
+
+/// The option that selects threads; empty for all.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct ThreadOption {
+    /// Only this thread
+    #[arg(long = "thread", value_name = "ID", value_parser = thread_id)]
+    ids: Vec<u32>,
+}
+
+impl Deref for ThreadOption {
+    type Target = [u32];
+
+    fn deref(&self) -> &[u32] {
+        &self.ids
+    }
 }
 
 /// The maximum number of threads to list in a message.
@@ -172,8 +188,8 @@ impl TimedProcess {
     }
 
     /// Returns the options for analyzing a time range.
-    pub(crate) fn options(&self, from: Option<Time>, to: Option<Time>) -> Result<Options, Failure> {
-        let (from_ns, to_ns) = Time::range(from, to, self.times)?;
+    pub(crate) fn options(&self, range: TimeRange) -> Result<Options, Failure> {
+        let (from_ns, to_ns) = range.resolve(self.times)?;
         Ok(Options {
             from_ns,
             to_ns,

@@ -8,9 +8,9 @@ use atf::{Error, ErrorKind};
 
 use super::rewrite::Common;
 use crate::output::{Failure, Outcome, State, complain};
-use crate::time::Time;
+use crate::time::{Time, TimeRange};
 use crate::trace::{
-    ClockOption, TimedProcess, check_threads, open_processes, report_outside, thread_id,
+    ClockOption, ThreadOption, TimedProcess, check_threads, open_processes, report_outside,
 };
 
 const AFTER_HELP: &str = "\
@@ -35,17 +35,12 @@ Example:
 pub(super) struct Options {
     #[command(flatten)]
     common: Common,
-    /// The start of the range
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    from: Option<Time>,
-    /// The end of the range
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    to: Option<Time>,
+    #[command(flatten)]
+    range: TimeRange,
     #[command(flatten)]
     clock: ClockOption,
-    /// Only this thread
-    #[arg(long, value_name = "ID", value_parser = thread_id)]
-    thread: Vec<u32>,
+    #[command(flatten)]
+    threads: ThreadOption,
 }
 
 pub(super) fn run(options: &Options) -> Outcome {
@@ -65,7 +60,7 @@ pub(super) fn run(options: &Options) -> Outcome {
         let options = CutOptions::default()
             .from_ns(from_ns)
             .to_ns(to_ns)
-            .threads(options.thread.iter().copied().collect())
+            .threads(options.threads.iter().copied().collect())
             .durability(options.common.durability())
             .progress(Some(progress));
         let report = cut(path, out, &options)?;
@@ -84,10 +79,10 @@ pub(super) fn run(options: &Options) -> Outcome {
 /// Returns the range in nanoseconds, as given and on the traces' clock.
 fn range(options: &Options, processes: &[TimedProcess]) -> Result<[(u64, u64); 2], Failure> {
     let path = &options.common.path;
-    check_threads(processes, &options.thread)?;
+    check_threads(processes, &options.threads)?;
     let (starts, ends): (BTreeSet<u64>, BTreeSet<u64>) =
         processes.iter().filter_map(TimedProcess::times).unzip();
-    for time in [options.from, options.to].into_iter().flatten() {
+    for time in [options.range.from, options.range.to].into_iter().flatten() {
         let (when, sign) = match time {
             Time::FromStart(_) if starts.len() > 1 => ("start", '+'),
             Time::BeforeEnd(_) if ends.len() > 1 => ("end", '-'),
@@ -99,7 +94,7 @@ fn range(options: &Options, processes: &[TimedProcess]) -> Result<[(u64, u64); 2
         return Err(Failure::at(path, message));
     }
     let times = starts.first().copied().zip(ends.last().copied());
-    let range = Time::range(options.from, options.to, times)?;
+    let range = options.range.resolve(times)?;
     let timestamps = |process: &TimedProcess| {
         let found = process.timestamps(range.0..=range.1)?;
         Some((*found.start(), *found.end()))

@@ -16,7 +16,7 @@ use crate::dump::Reported;
 use crate::output::{Colours, Failure, Outcome, complain, stdout};
 use crate::report::{CsvOption, Form, Summed, most};
 use crate::text::{Printable, counted, head, length_if_cut};
-use crate::time::parse_span;
+use crate::time::{TimeRange, parse_span};
 use crate::trace::{
     ClockOption, TimedProcess, open_processes, other_names, report_unnamed, report_unwritten,
     unwritten_events,
@@ -186,7 +186,7 @@ impl Comparison {
             for process in &processes {
                 let options = atf_analyze::Options {
                     max_functions: OF_RUN,
-                    ..process.options(None, None)?
+                    ..process.options(TimeRange::default())?
                 };
                 let functions = atf_analyze::functions(process, &options);
                 let is_same_run =

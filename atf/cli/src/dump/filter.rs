@@ -11,7 +11,6 @@ use super::Dump;
 use super::names::{Function, Names};
 use crate::format::enumeration;
 use crate::output::{Failure, complain};
-use crate::time::Time;
 
 /// An event kind on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,6 +116,6 @@ pub(crate) fn times(
     options: &Dump,
     times: Option<(u64, u64)>,
 ) -> Result<RangeInclusive<u64>, Failure> {
-    let (from_ns, to_ns) = Time::range(options.from, options.to, times)?;
+    let (from_ns, to_ns) = options.range.resolve(times)?;
     Ok(from_ns..=to_ns)
 }

@@ -29,8 +29,8 @@ use atf_analyze::Pattern;
 
 use crate::output::{Failure, Outcome, State, stdout};
 use crate::text::counted;
-use crate::time::{Time, parse_span};
-use crate::trace::{Clock, ClockOption, open_trace, other_names, several, thread_id};
+use crate::time::{Time, TimeRange, parse_span};
+use crate::trace::{Clock, ClockOption, ThreadOption, open_trace, other_names, several};
 
 pub(crate) use filter::Kind;
 pub(crate) use reported::Reported;
@@ -49,15 +49,10 @@ use trace::{Sessions, ThreadName, ThreadPlace, is_readable_as_one};
 /// The options of `dump`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Dump {
-    /// Only events of this thread
-    #[arg(long = "thread", value_name = "ID", value_parser = thread_id)]
-    threads: Vec<u32>,
-    /// Only events at this time or later
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    from: Option<Time>,
-    /// Only events at this time or earlier
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    to: Option<Time>,
+    #[command(flatten)]
+    threads: ThreadOption,
+    #[command(flatten)]
+    range: TimeRange,
     #[command(flatten)]
     clock: ClockOption,
     /// Only events of these functions
@@ -162,7 +157,7 @@ impl Dump {
     fn run_to(&self, paths: &[PathBuf], sink: &mut impl Sink) -> Outcome {
         if self.follow {
             let is_before_end = |time: &Option<Time>| matches!(time, Some(Time::BeforeEnd(_)));
-            if [self.from, self.to].iter().any(is_before_end) {
+            if [self.range.from, self.range.to].iter().any(is_before_end) {
                 let message = "--follow: times before the end are unknown while files are growing";
                 return Err(Failure::Usage(message.to_owned()));
             }

@@ -15,10 +15,10 @@ use atf_analyze::{Last, LastOfThread};
 use crate::dump::Reported;
 use crate::output::{Colours, Failure, Outcome, complain, stdout};
 use crate::recordings::report_several;
-use crate::time::{Time, parse_span};
+use crate::time::{Time, TimeRange, parse_span};
 use crate::trace::{
-    ClockOption, TimedProcess, check_threads, open_processes, other_names, report_unnamed,
-    thread_id,
+    ClockOption, ThreadOption, TimedProcess, check_threads, open_processes, other_names,
+    report_unnamed,
 };
 
 use json::Json;
@@ -27,9 +27,8 @@ use text::Text;
 /// The options of `last`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Ends {
-    /// Only this thread
-    #[arg(long = "thread", value_name = "ID", value_parser = thread_id)]
-    threads: Vec<u32>,
+    #[command(flatten)]
+    threads: ThreadOption,
     /// Show this many threads in full; those selected by --thread are always shown in full
     #[arg(long, value_name = "COUNT", default_value_t = 3)]
     limit: usize,
@@ -98,7 +97,7 @@ impl Ends {
                 }
                 None => (None, self.events),
             };
-            let mut options = process.options(from, None)?;
+            let mut options = process.options(TimeRange { from, to: None })?;
             if !self.threads.is_empty() {
                 options.threads = ids;
             }

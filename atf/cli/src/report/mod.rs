@@ -21,10 +21,10 @@ use crate::dump::Reported;
 use crate::output::{Colours, Failure, Outcome, complain, stdout};
 use crate::recordings::report_several;
 use crate::text::Since;
-use crate::time::Time;
+use crate::time::TimeRange;
 use crate::trace::{
-    ClockOption, TimedProcess, check_threads, open_processes, other_names, report_outside,
-    report_unnamed, report_unwritten, thread_id,
+    ClockOption, ThreadOption, TimedProcess, check_threads, open_processes, other_names,
+    report_outside, report_unnamed, report_unwritten,
 };
 
 pub(crate) use json::Sums;
@@ -85,15 +85,10 @@ pub(crate) struct Report {
         conflicts_with = "tree"
     )]
     limit: usize,
-    /// Only this thread
-    #[arg(long = "thread", value_name = "ID", value_parser = thread_id)]
-    threads: Vec<u32>,
-    /// Only the time from here on
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    from: Option<Time>,
-    /// Only the time up to here
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    to: Option<Time>,
+    #[command(flatten)]
+    threads: ThreadOption,
+    #[command(flatten)]
+    range: TimeRange,
     #[command(flatten)]
     clock: ClockOption,
     /// Write a table per thread
@@ -220,7 +215,7 @@ impl Report {
         if ids.is_empty() && !self.threads.is_empty() {
             return Ok(());
         }
-        let mut options = process.options(self.from, self.to)?;
+        let mut options = process.options(self.range)?;
         let range = (options.from_ns, options.to_ns);
         if !self.by_thread {
             if !self.threads.is_empty() {
