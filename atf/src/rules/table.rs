@@ -17,7 +17,7 @@ pub static RULES_EDITION: Edition = Edition {
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {
     version: "3.0.0",
-    digest: "67dc24008a536455fa8452037f00cde8afe2f1e7721af57cacb50fa9b0096a7d",
+    digest: "03464e9b0faab4c6daf9dab535a43e20e2b6b7b60e6f730c8336ee41f2dad0c3",
 };
 /// `total_length` is at least 24.
 pub(crate) static ATF_DEVT_001: Rule = Rule {

@@ -17,7 +17,7 @@ pub struct Explained {
 }
 
 /// The cases where a mutation makes a reader return a wrong number of events.
-pub const EXPLAINED: [Explained; 19] = [
+pub const EXPLAINED: [Explained; 21] = [
     cut(
         "devt-002-one-byte-into-the-footer/",
         "the last event's length reaches into the footer; only the footer shows that it is wrong",
@@ -46,6 +46,11 @@ pub const EXPLAINED: [Explained; 19] = [
     both(
         "iftr-002-1-without-events/",
         "half of a footer with a wrong count is not distinguishable from an event",
+    ),
+    both("iftr-002-2-32-without-events/", "the same"),
+    both(
+        "iftr-003-2-32-without-events/",
+        "a footer with a wrong length is only recognized by its other numbers, which are changed",
     ),
     both(
         "dftr-010-16-bytes-of-the-third-before-zeros/",
