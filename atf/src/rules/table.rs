@@ -17,7 +17,7 @@ pub static RULES_EDITION: Edition = Edition {
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {
     version: "3.0.0",
-    digest: "03464e9b0faab4c6daf9dab535a43e20e2b6b7b60e6f730c8336ee41f2dad0c3",
+    digest: "363798844e841a0ecb335d1488a0feb79bc074539233e742381e52593d0268d2",
 };
 /// `total_length` is at least 24.
 pub(crate) static ATF_DEVT_001: Rule = Rule {

@@ -22,14 +22,13 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use serde_json::json;
-use sha2::{Digest, Sha256};
 
 use super::{Case, FLAGS, at, table};
-use crate::hex::hex;
 use crate::rules::CORPUS_EDITION;
 use crate::scripts;
 
 pub use super::json::text;
+pub use crate::hex::sha256;
 
 /// The list of tables.
 const LIST: &str = "corpus.json";
@@ -90,12 +89,6 @@ pub fn digest(cases: &[Case]) -> String {
         add(&one.name, one.operations().as_bytes());
     }
     sha256(text.as_bytes())
-}
-
-/// Returns the SHA-256 of the bytes in hexadecimal.
-#[must_use]
-pub fn sha256(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
 }
 
 /// A difference between a folder and the corpus.

@@ -6,17 +6,16 @@
 //! - `[NAME, HEX]` is the bytes of a header, an event or a footer;
 //! - `[NAME, HEX, TIMES]` is these bytes repeated.
 //!
-//! Of a large case, the table has only the files' sizes and a digest.
+//! Large cases, of which the table has only the files' sizes and a digest, are listed apart.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
-use super::edition::sha256;
 use super::shape::Region;
 use super::{Case, FLAGS, Subject};
-use crate::hex::hex;
+use crate::hex::{hex, sha256};
 
 /// The families of rules that have their own tables.
 const FAMILIES: [(&str, &str); 10] = [
@@ -63,8 +62,14 @@ pub(super) fn table(cases: &[&Case]) -> Value {
         .map(|it| (it.name, it.note))
         .collect();
     let wire = cases.first().map(|case| case.wire);
-    let cases: Vec<_> = cases.iter().map(|case| entry(case)).collect();
-    json!({"wire": wire, "flags": flags, "cases": cases})
+    let (large, cases): (Vec<_>, Vec<_>) = cases.iter().partition(|case| case.is_large());
+    let entries =
+        |cases: Vec<&&Case>| -> Vec<_> { cases.into_iter().map(|case| entry(case)).collect() };
+    let mut table = json!({"wire": wire, "flags": flags, "cases": entries(cases)});
+    if !large.is_empty() {
+        table["large"] = entries(large).into();
+    }
+    table
 }
 
 fn entry(case: &Case) -> Value {

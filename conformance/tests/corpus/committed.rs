@@ -82,7 +82,8 @@ fn entries() -> BTreeMap<String, Value> {
     let list = read("corpus.json");
     let tables = list["tables"].as_array().unwrap();
     let tables = tables.iter().map(|path| read(path.as_str().unwrap()));
-    let cases = tables.flat_map(|table| table["cases"].as_array().unwrap().clone());
+    let lists = tables.flat_map(|table| [table["cases"].clone(), table["large"].clone()]);
+    let cases = lists.flat_map(|list| list.as_array().cloned().unwrap_or_default());
     cases
         .map(|case| (case["name"].as_str().unwrap().to_owned(), case))
         .collect()

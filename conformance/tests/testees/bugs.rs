@@ -1,12 +1,22 @@
 //! Tests that planted bugs are caught, and that the report names the broken rule.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::num::NonZero;
 use std::path::Path;
 use std::process::Command;
-use std::thread;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+use std::{fs, thread};
 
+use atf_conformance::protocol::Manifest;
+use atf_conformance::results::{Grading, Role};
+use atf_conformance::run::{
+    Candidate, Limits, Options, Select, Smoke, askings, exit_code, readings, run, writings,
+};
+use atf_conformance::{corpus, report};
+use atf_report::Form;
 use serde_json::Value;
+use tempfile::TempDir;
 
 use crate::programs::{self, Testee};
 
@@ -214,11 +224,39 @@ fn rows(
 
 /// Returns the kit's exit code and the result of the case.
 fn caught(python: &Testee, bug: &str, name: &str, role: &str, class: &str) -> (Option<i32>, Value) {
-    // A program that never ends runs until the time limit.
-    let seconds = if class == "timeout" { "2" } else { "60" };
-    let limits = ["--memory-limit", "200", "--time-limit", seconds];
-    let arguments = [&["--case", name, "--role", role], &limits[..]].concat();
-    let (code, report) = programs::run(&[&python.planted(bug)], &arguments);
+    // Building the tasks takes longer than most bugs do.
+    static TASKS: LazyLock<Vec<Box<dyn Smoke>>> = LazyLock::new(|| {
+        let cases: Vec<_> = corpus::cases().into_iter().map(Arc::new).collect();
+        let mut tasks = writings();
+        tasks.extend(askings(&cases));
+        tasks.extend(readings(cases));
+        tasks
+    });
+    let folder = TempDir::new().unwrap();
+    let options = Options {
+        kit: env!("CARGO_BIN_EXE_atf-conformance").into(),
+        folder: folder.path().to_owned(),
+        jobs: NonZero::<usize>::MIN,
+        repeat: NonZero::<u32>::MIN,
+        seed: 1,
+        limits: Limits {
+            // A program that never ends runs until the time limit.
+            time: Duration::from_secs(if class == "timeout" { 2 } else { 60 }),
+            memory: 200 << 20,
+            ..Limits::default()
+        },
+        grading: Grading::All,
+        interrupt: Arc::default(),
+    };
+    let role = Role::ALL.iter().find(|it| it.name() == role).unwrap();
+    let select = Select::new(&[name.to_owned()], &[], &[*role]).unwrap();
+    let manifest = Manifest::open(&python.planted(bug).manifest()).unwrap();
+    let candidates = [Candidate::Manifest(Box::new(manifest))];
+    let results = run(&candidates, &TASKS, &select, &options, &|_, _| {}).unwrap();
+    let code = Some(exit_code(&results).into());
+    let mut report = Vec::new();
+    report::write(&results, Form::Json, &mut report).unwrap();
+    let report: Value = serde_json::from_slice(&report).unwrap();
     let cases = report["cases"].as_array().unwrap();
     let case = cases.iter().find(|case| case["case"] == name);
     let mut case = case.cloned().unwrap_or(report.clone());

@@ -47,7 +47,8 @@ impl Testee {
 
     /// Returns the same programs in Python with one of their bugs.
     pub(crate) fn planted(&self, bug: &str) -> Self {
-        let bugged = format!("\"./testee.py\", \"--bug\", \"{bug}\", ");
+        let (python, program) = (program("python3"), self.folder().join("testee.py"));
+        let bugged = format!("{python:?}, \"-S\", {program:?}, \"--bug\", \"{bug}\", ");
         let text = fs::read_to_string(self.manifest()).unwrap();
         let manifest = format!("{bug}.toml");
         let text = text.replace("\"./testee.py\", ", &bugged);
@@ -180,6 +181,13 @@ pub(crate) fn path() -> &'static OsStr {
         std::env::join_paths([first].into_iter().chain(std::env::split_paths(&path))).unwrap()
     });
     &PATH
+}
+
+/// Returns the full path of an installed program.
+fn program(name: &str) -> PathBuf {
+    let folders = std::env::split_paths(path());
+    let mut places = folders.map(|folder| folder.join(name));
+    places.find(|place| place.is_file()).unwrap()
 }
 
 /// Returns the path of a program that cargo built. Test programs are in the folder `deps` next to
