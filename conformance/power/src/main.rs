@@ -56,6 +56,9 @@ struct Cli {
     /// Grade only the handwritten faults, or only the drawn mutants, and keep the other results
     #[arg(long)]
     part: Option<Part>,
+    /// Grade only the drawn mutants that passed the last time, and keep the other results
+    #[arg(long, conflicts_with_all = ["part", "all", "fault"])]
+    again: bool,
     /// Grade only these handwritten faults, and keep the other results
     #[arg(long, value_name = "NAME")]
     fault: Vec<String>,
@@ -154,15 +157,20 @@ fn run(cli: &Cli) -> Result<usize, Fault> {
         let kept = fs::read(results.join(format!("{}.json", of.name))).ok();
         let kept: Option<Measured> = kept.and_then(|text| serde_json::from_slice(&text).ok());
         let (mut old, mut drawn) = kept.map_or_else(Default::default, |it| (it.typed, it.drawn));
+        let mut passed = Vec::new();
         match cli.part {
             Some(Part::Typed) => {}
+            _ if cli.again => {
+                let has_passed = |old: &mut Record| matches!(old.outcome, Outcome::Passed(_));
+                passed.extend(drawn.extract_if(.., has_passed));
+            }
             _ => drawn = Vec::new(),
         }
         let mut typed = Vec::new();
         for fault in &faults.fault {
             let mutant = fault.mutant(&folder)?;
             let is_chosen = cli.fault.is_empty() || cli.fault.contains(&fault.name);
-            if cli.part == Some(Part::Drawn) || !is_chosen {
+            if cli.again || cli.part == Some(Part::Drawn) || !is_chosen {
                 let is_own = |old: &Record| old.is_of(&fault.name, &mutant);
                 typed.extend(old.iter().position(is_own).map(|seq| old.swap_remove(seq)));
                 continue;
@@ -174,6 +182,7 @@ fn run(cli: &Cli) -> Result<usize, Fault> {
         let mut mutants: Vec<Mutant> = generated(of, &folder, &root.join(&cli.mutate))?;
         let total = mutants.len();
         mutants.retain(|_| cli.part != Some(Part::Typed));
+        mutants.retain(|mutant| !cli.again || passed.iter().any(|old| old.id == mutant.id));
         mutants.sort_by_cached_key(|mutant| mutant.draw(cli.seed));
         let limit = cli.minutes.map(|minutes| {
             // Divide the remaining time equally.

@@ -661,3 +661,17 @@ def writes_hang():
         while self.events.count and int(values["ts"]) == self.events.last:
             pass
     before(writer.Thread, "index", look)
+
+
+@bug("write", "ATF-IFTR-001")
+def writes_reopened():
+    """Reopens a finalized thread for a late event, and never finalizes it again."""
+    def reopen(self, _):
+        self.is_done = False
+    before(writer.Thread, "index", reopen)
+
+
+@bug("write", "session")
+def writes_short_paths():
+    """Keeps paths in buffers of 1,023 bytes."""
+    after(os.path, "join", lambda path, *_: path[:1023])

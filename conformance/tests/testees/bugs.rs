@@ -90,6 +90,8 @@ const TABLE: &[(&str, &str, &str, &str, &str)] = &[
     ("writes-placeholder", "v1/write-exception", "wrong-file", "ATF-IHDR-017", "event_count"),
     ("writes-crash", "v1/write-64-kib-payload", "crash", "no rule", "script"),
     ("writes-hang", "v1/write-equal-timestamps", "timeout", "no rule", "script"),
+    ("writes-reopened", "v1/write-late-event", "wrong-file", "ATF-IFTR-001", "magic"),
+    ("writes-short-paths", "v1/write-deep-folder", "crash", "no rule", "script"),
 ];
 
 /// The minimum percentage of bugs for which the report must name the expected rule or field.
