@@ -17,7 +17,7 @@ pub static RULES_EDITION: Edition = Edition {
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {
     version: "3.0.0",
-    digest: "c2ea09f99d153155e6b9f1018b8f8fd10285730d4a5e4555b560b863e06f1263",
+    digest: "880c352779c48d84aa810cc755f6005c94ab179df217c7954994c5399c8b8270",
 };
 /// `total_length` is at least 24.
 pub(crate) static ATF_DEVT_001: Rule = Rule {
