@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::corpus::{Case, Subject, trace};
+use crate::corpus::{Case, Subject, number, trace};
 
 /// Cases whose sessions are queried; `*` matches any end.
 const CASES: [&str; 7] = [
@@ -231,9 +231,4 @@ fn list<'a>(object: &'a Value, key: &str) -> &'a [Value] {
         .get(key)
         .and_then(Value::as_array)
         .map_or(&[], Vec::as_slice)
-}
-
-/// Parses a 64-bit field.
-fn number(value: &Value) -> Option<u64> {
-    value.as_str()?.parse().ok()
 }

@@ -77,6 +77,6 @@ fn is_hole(index: &Value, event: &Value) -> bool {
 }
 
 /// Parses a 64-bit field.
-fn number(value: &Value) -> Option<u64> {
+pub(crate) fn number(value: &Value) -> Option<u64> {
     value.as_str()?.parse().ok()
 }

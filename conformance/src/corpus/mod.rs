@@ -37,7 +37,7 @@ use std::{fs, io, thread};
 use atf::write::{Disk, Storage};
 use serde::Serialize;
 
-pub(crate) use derive::{derive_session, derive_thread};
+pub(crate) use derive::{derive_session, derive_thread, number};
 pub(crate) use document::CHECKSUMS;
 pub use dump::{Content, Part};
 pub use flags::{FLAGS, Flag};

@@ -6,7 +6,7 @@
 //! - `[NAME, HEX]` is the bytes of a header, an event or a footer;
 //! - `[NAME, HEX, TIMES]` is these bytes repeated.
 //!
-//! Large cases, of which the table has only the files' sizes and a digest, are listed apart.
+//! Large cases are listed apart, with only the files' sizes and a digest.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

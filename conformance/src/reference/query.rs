@@ -12,9 +12,7 @@ use serde_json::{Value, json};
 
 use super::file::text;
 use super::rejected;
-
-/// The answer to a query that is unknown.
-const UNSUPPORTED: u8 = 77;
+use crate::protocol::exit;
 
 /// Answers the queries in a file, one per line, about a session.
 ///
@@ -75,7 +73,7 @@ fn answer(session: &SessionReader, line: &str) -> Value {
                 .and_then(|(time, anchor)| anchor.to_host_ns(time));
             host.map(text).into()
         }
-        _ => UNSUPPORTED.into(),
+        _ => exit::UNSUPPORTED.into(),
     }
 }
 

@@ -11,12 +11,10 @@ use super::task::{About, Smoke, Task};
 use super::warden::Ended;
 use super::{Graded, blame};
 use crate::corpus::Case;
-use crate::protocol::{Answer, Broken, Feature, Manifest};
+use crate::protocol::{Answer, Broken, Feature, Manifest, exit};
 use crate::queries::{Queried, queried};
-use crate::results::{Difference, Failure, Files, Outcome, Role, shortened};
-
-/// The number of an unsupported query, instead of its answer.
-const UNSUPPORTED: i64 = 77;
+use crate::results::{Difference, Failure, Files, Note, Outcome, Role, shortened};
+use crate::rules::Severity;
 
 /// A task to answer the queries about a session.
 #[derive(Debug)]
@@ -38,13 +36,22 @@ pub fn askings<'a>(cases: impl IntoIterator<Item = &'a Arc<Case>>) -> Vec<Box<dy
 }
 
 impl Asking {
+    /// Returns how many queries have a number instead of an answer: they are unsupported.
+    fn unsupported(document: &Value) -> usize {
+        let answers = document.get("answers").and_then(Value::as_array);
+        let answers = answers.into_iter().flatten();
+        answers
+            .filter(|answer| **answer == exit::UNSUPPORTED)
+            .count()
+    }
+
     /// Returns the differences from the right answers.
     fn differences(&self, document: &Value) -> Vec<Difference> {
         let answers = document.get("answers").and_then(Value::as_array);
         let mut answers = answers.into_iter().flatten();
         let compared = self.queried.queries.iter().map(|query| {
             let got = answers.next();
-            let is_right = got.is_some_and(|got| *got == query.answer || *got == UNSUPPORTED);
+            let is_right = got.is_some_and(|got| *got == query.answer || *got == exit::UNSUPPORTED);
             let got = got.map_or_else(|| "nothing".to_owned(), |got| shortened(&got.to_string()));
             (!is_right).then(|| Difference {
                 rule: query.rule.map(str::to_owned),
@@ -93,21 +100,34 @@ impl Task for Asking {
     }
 
     fn grade(&self, _manifest: &Manifest, ended: &Ended, _place: &Path) -> Graded {
-        let outcome = match ended.answer() {
-            Err(Broken { class, message }) => Outcome::failed(class, message),
-            Ok(Answer::Unsupported) => Outcome::unsupported(),
-            Ok(Answer::Document(_, document)) => Outcome::of_differences(
-                Failure::WrongDecode,
-                |first| {
-                    format!(
-                        "{}: {}, expected {}",
-                        first.place, first.got, first.expected
-                    )
-                },
-                self.differences(&document),
-            ),
+        let document = match ended.answer() {
+            Err(Broken { class, message }) => return Outcome::failed(class, message).into(),
+            Ok(Answer::Unsupported) => return Outcome::unsupported().into(),
+            Ok(Answer::Document(_, document)) => document,
         };
-        outcome.into()
+        let (unsupported, all) = (Self::unsupported(&document), self.queried.queries.len());
+        if unsupported == all {
+            return Outcome::unsupported().into();
+        }
+        let message = |first: &Difference| {
+            let Difference {
+                place,
+                got,
+                expected,
+                ..
+            } = first;
+            format!("{place}: {got}, expected {expected}")
+        };
+        let differences = self.differences(&document);
+        let note = (unsupported > 0).then(|| Note {
+            severity: Severity::Advice,
+            rule: None,
+            text: format!("{unsupported} of {all} queries are unsupported and were not graded"),
+        });
+        Graded {
+            outcome: Outcome::of_differences(Failure::WrongDecode, message, differences),
+            notes: note.into_iter().collect(),
+        }
     }
 }
 

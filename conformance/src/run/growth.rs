@@ -5,11 +5,11 @@ use std::time::Duration;
 use crate::results::{CaseResult, Note, Outcome};
 use crate::rules::Severity;
 
-/// The ends of the names of two cases, the second of which has four times the events.
+/// The ends of two cases' names. The second case has four times the events.
 const SIZES: [&str; 2] = ["large-details-10000", "large-details-40000"];
 /// The least ratio of the two times that is noted: half as much again as for work that is linear.
 const LEAST_RATIO: u32 = 6;
-/// Shorter times say nothing about the ratio.
+/// The least time for the larger file. The ratio of shorter times is mostly noise.
 const LEAST_TIME: Duration = Duration::from_millis(500);
 
 /// Adds a note to results that took much longer for the larger file. They still pass.

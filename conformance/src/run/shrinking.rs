@@ -18,7 +18,7 @@ use crate::results::{CaseResult, Failure, Outcome, Role};
 
 /// The number of events of the file, which is 2 MiB long.
 const EVENTS: u64 = 65_536;
-/// What remains of the file: its header.
+/// The size after the truncation: only the header is left.
 const REST: u64 = 64;
 
 /// A task to read a file that is truncated after a delay.
