@@ -32,6 +32,8 @@ struct Corpus {
 #[derive(Deserialize)]
 struct Table {
     cases: Vec<Case>,
+    #[serde(default)]
+    large: Vec<Case>,
 }
 
 /// The rules that a case tests or breaks.
@@ -102,9 +104,9 @@ pub(super) fn summary(
     let (mut all, mut affected) = (0, Vec::new());
     for table in &corpus.tables {
         let table: Table = json(&folder.join(table))?;
-        all += table.cases.len();
-        let cases = table.cases.into_iter().filter(tests_changes);
-        affected.extend(cases.map(|case| case.name));
+        all += table.cases.len() + table.large.len();
+        let cases = table.cases.into_iter().chain(table.large);
+        affected.extend(cases.filter(tests_changes).map(|case| case.name));
     }
     let applying = all - affected.len();
     let version = context.spec.editions.corpus.version.as_str();
