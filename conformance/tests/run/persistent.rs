@@ -191,18 +191,28 @@ fn a_failure_in_both_modes_has_no_note() {
 }
 
 #[test]
-fn a_reader_whose_persistent_process_does_not_answer_is_not_graded() {
+fn a_reader_whose_persistent_process_does_not_answer_or_answers_twice_is_not_graded() {
     let bench = Bench::new();
     let good = format!("exec {KIT} testee read \"$1\"");
-    let reader = bench.served("one", &good, "read -r path; echo hello; sleep 1");
     let tasks = atf_conformance::run::readings(atf_conformance::corpus::cases());
-    let results = bench.run_tasks(&[reader], &tasks, 2);
-    let why = results.testees[0].refused.as_deref().unwrap();
-    assert!(why.starts_with("serve.read: v1/"), "{why}");
-    assert!(
-        why.contains("standard output is not a JSON document"),
-        "{why}"
+    // The second answer comes too late to be noticed after the first.
+    let twice = format!(
+        "while read -r path; do path=${{path#?}}; {KIT} testee read \"${{path%?}}\" | tr -d '\\n'; \
+         echo; sleep 0.1; echo 0; done"
     );
+    for (serve, message) in [
+        (
+            "read -r path; echo hello; sleep 1",
+            "is not a JSON document",
+        ),
+        (&twice, "nothing on standard output"),
+    ] {
+        let reader = bench.served("one", &good, serve);
+        let results = bench.run_tasks(&[reader], &tasks, 2);
+        let why = results.testees[0].refused.as_deref().unwrap();
+        assert!(why.starts_with("serve.read: v1/"), "{why}");
+        assert!(why.contains(message), "{why}");
+    }
 }
 
 #[test]
