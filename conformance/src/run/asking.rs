@@ -37,12 +37,11 @@ pub fn askings<'a>(cases: impl IntoIterator<Item = &'a Arc<Case>>) -> Vec<Box<dy
 
 impl Asking {
     /// Returns how many queries have a number instead of an answer: they are unsupported.
-    fn unsupported(document: &Value) -> usize {
+    fn unsupported(document: &Value) -> u16 {
         let answers = document.get("answers").and_then(Value::as_array);
         let answers = answers.into_iter().flatten();
-        answers
-            .filter(|answer| **answer == exit::UNSUPPORTED)
-            .count()
+        let unsupported = answers.filter(|answer| **answer == exit::UNSUPPORTED);
+        unsupported.fold(0, |count, _| count.saturating_add(1))
     }
 
     /// Returns the differences from the right answers.
@@ -105,7 +104,8 @@ impl Task for Asking {
             Ok(Answer::Unsupported) => return Outcome::unsupported().into(),
             Ok(Answer::Document(_, document)) => document,
         };
-        let (unsupported, all) = (Self::unsupported(&document), self.queried.queries.len());
+        let unsupported = Self::unsupported(&document);
+        let all = u16::try_from(self.queried.queries.len()).expect("few queries");
         if unsupported == all {
             return Outcome::unsupported().into();
         }
@@ -126,6 +126,7 @@ impl Task for Asking {
         });
         Graded {
             outcome: Outcome::of_differences(Failure::WrongDecode, message, differences),
+            share: f64::from(all - unsupported) / f64::from(all),
             notes: note.into_iter().collect(),
         }
     }

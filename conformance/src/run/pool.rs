@@ -155,10 +155,7 @@ impl<'a> Pool<'a> {
                 Outcome::Skipped { .. } => Vec::new(),
                 _ => task.not_graded(manifest),
             },
-            share: match graded.outcome {
-                Outcome::Skipped { .. } => 0.0,
-                _ => task.share(manifest),
-            },
+            share: graded.share * task.share(manifest),
             files: task.files(),
             outcome: graded.outcome,
             notes: graded.notes,

@@ -119,7 +119,6 @@ impl Task for Reading {
         let unseen = ended.opened.as_ref().err();
         let unseen = unseen.filter(|_| self.case.decoys().next().is_some());
         Graded {
-            outcome,
             notes: unseen
                 .map(|why| Note {
                     severity: Severity::Advice,
@@ -130,6 +129,7 @@ impl Task for Reading {
                 })
                 .into_iter()
                 .collect(),
+            ..outcome.into()
         }
     }
 }

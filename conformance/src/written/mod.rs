@@ -31,10 +31,12 @@ const EVENT_SIZE: usize = Record::IndexEvent.size();
 const DETAIL_SIZE: usize = Record::DetailEventHeader.size();
 
 /// The grade of a writer's files.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Graded {
     /// Whether the files passed.
     pub outcome: Outcome,
+    /// The share of what was asked that the implementation answered, from 0 to 1.
+    pub share: f64,
     /// Broken SHOULDs, and events lost in a kill. Neither fails the case.
     pub notes: Vec<Note>,
 }
@@ -42,6 +44,11 @@ pub struct Graded {
 impl From<Outcome> for Graded {
     fn from(outcome: Outcome) -> Self {
         Self {
+            share: if matches!(outcome, Outcome::Skipped { .. }) {
+                0.0
+            } else {
+                1.0
+            },
             outcome,
             notes: Vec::new(),
         }
@@ -88,7 +95,10 @@ pub fn grade(scripted: &Scripted, features: &[String], out: &Path) -> Graded {
             Err(wrong) => wrong.failed(&found),
         },
     };
-    Graded { outcome, notes }
+    Graded {
+        notes,
+        ..outcome.into()
+    }
 }
 
 /// Returns the part of a script that is on disk after a kill or a close.
