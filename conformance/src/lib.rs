@@ -29,6 +29,16 @@ pub use atf::check::{self, FileReport, Finding, Kind, Output, Place, Summary, Ve
 pub use atf::rules;
 pub use checked::Checked;
 
+/// All verdicts, mildest first.
+pub(crate) const VERDICTS: [Verdict; 3] = [Verdict::Accept, Verdict::Recover, Verdict::Reject];
+
+/// Returns the verdict in a document, if it has one.
+#[must_use]
+pub fn verdict_in(document: &serde_json::Value) -> Option<Verdict> {
+    let name = document.get("verdict")?.as_str()?;
+    VERDICTS.into_iter().find(|verdict| verdict.name() == name)
+}
+
 /// Returns a rule of the spec.
 ///
 /// # Panics

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 use std::{fs, thread};
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use atf_conformance::reference;
 use atf_conformance::results::{Outcome, Role};
 use atf_conformance::run::Reading;
 use atf_conformance::scripts::{Script, Scripted, scripts};
-use atf_conformance::{Checked, Verdict, rules, written};
+use atf_conformance::{Checked, verdict_in, written};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -194,99 +194,69 @@ fn read_part(
         if seq == digests.len() {
             digests.push(digest(expected.as_deref()));
         }
-        let difference = || {
+        let difference = |why: &str| {
             let answers = around(expected.as_deref(), got.as_deref());
-            format!("{} with {path} = {}: {answers}", case.name, hex(&faulted))
+            format!(
+                "{} with {path} = {}: {why}: {answers}",
+                case.name,
+                hex(&faulted)
+            )
         };
         if expected != got {
             // A starter's answer may be wrong.
             let right = || reference::read(&subject).to_string();
-            if !is_allowed(case, &subject, expected.as_deref(), got.as_deref(), mutant)
-                && !is_allowed(case, &subject, Some(&right()), got.as_deref(), mutant)
+            let grade =
+                |expected: Option<&str>| grade(case, place, expected, got.as_deref(), mutant);
+            if let Err(why) = grade(expected.as_deref())
+                && grade(Some(&right())).is_err()
             {
-                return Ok(Compared::Wrong(difference()));
+                return Ok(Compared::Wrong(difference(&why)));
             }
-            allowed.get_or_insert_with(difference);
+            allowed.get_or_insert_with(|| difference("allowed"));
         }
         fs::write(place.join(path), bytes)?;
     }
     Ok(allowed.map_or(Compared::Same, Compared::Allowed))
 }
 
-/// Returns whether a reader's answer is allowed although the original or the reference differs: it
-/// is graded as in a case that expects their document.
-fn is_allowed(
+/// Grades a reader's answer as in a case that expects the document of the original or the reference.
+///
+/// # Errors
+///
+/// Returns why the answer is not allowed.
+fn grade(
     case: &Case,
-    path: &Path,
+    place: &Path,
     expected: Option<&str>,
     got: Option<&str>,
     manifest: &Manifest,
-) -> bool {
+) -> Result<(), String> {
     let parse = |text: Option<&str>| serde_json::from_str::<Value>(text?).ok();
     let (Some(expected), Some(got)) = (parse(expected), parse(got)) else {
-        return false;
+        return Err("no document".to_owned());
     };
-    let verdict = |document: &Value| match document["verdict"].as_str()? {
-        "accept" => Some(Verdict::Accept),
-        "recover" => Some(Verdict::Recover),
-        "reject" => Some(Verdict::Reject),
-        _ => None,
-    };
-    let (Some(own), Some(other)) = (verdict(&expected), verdict(&got)) else {
-        return false;
-    };
-    let checked = Checked::new(path);
-    let broken: BTreeSet<_> = checked.findings().map(|(_, it)| it.rule.id).collect();
+    let verdict = verdict_in(&got).ok_or("no verdict")?;
+    let checked = Checked::new(&place.join(&case.path));
+    let found = checked.findings().filter_map(|(report, it)| {
+        let path = report.path.strip_prefix(place).ok()?.to_str()?;
+        Some((path, it.rule.id))
+    });
+    let broken: Vec<_> = found.collect();
     // Readers may use such a manifest, and may reject such a detail.atf.
-    if CHOICES.iter().any(|rule| broken.contains(rule)) {
-        return true;
+    if broken.iter().any(|(_, rule)| CHOICES.contains(rule)) {
+        return Ok(());
     }
-    let mut verdicts = allowed(&broken, path.is_dir());
-    verdicts.insert(own);
     let mut graded = Case {
-        path: String::new(),
-        verdicts: verdicts.into_iter().collect(),
         expected,
+        alternatives: Vec::new(),
         ..case.clone()
     };
-    graded.alternatives.clear();
-    graded.because.clear();
-    for file in &mut graded.file_verdicts {
-        let report = checked
-            .reports
-            .iter()
-            .find(|it| it.path.ends_with(&file.path));
-        let rules = report.map(|it| it.findings().into_iter().map(|it| it.rule.id).collect());
-        file.verdicts = allowed(&rules.unwrap_or_default(), false)
-            .into_iter()
-            .collect();
-        file.because.clear();
+    graded.judge(&broken);
+    graded.path.clear();
+    match Reading::new(Role::Read, Arc::new(graded)).compare(manifest, verdict, &got) {
+        Outcome::Passed => Ok(()),
+        outcome => Err(format!("{outcome:?}")),
     }
-    matches!(
-        Reading::new(Role::Read, Arc::new(graded)).compare(manifest, other, &got),
-        Outcome::Passed
-    )
-}
-
-/// Returns the verdicts that broken rules allow on a file, or on a session with a rejected file.
-fn allowed(broken: &BTreeSet<&str>, is_session: bool) -> BTreeSet<Verdict> {
-    let least = if is_session {
-        Verdict::Recover
-    } else {
-        Verdict::Reject
-    };
-    let rules = broken.iter().filter_map(|id| rules::find(id));
-    rules.fold(BTreeSet::from([Verdict::Accept]), |all, rule| {
-        let own = rule
-            .verdicts()
-            .into_iter()
-            .map(|verdict| verdict.min(least));
-        let own: Vec<_> = own.collect();
-        let pairs = all
-            .iter()
-            .flat_map(|one| own.iter().map(move |other| (*one).max(*other)));
-        pairs.collect()
-    })
 }
 
 /// Compares the writers on `count` scripts.

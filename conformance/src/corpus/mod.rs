@@ -327,7 +327,7 @@ fn symlink(target: &str, path: &Path) -> io::Result<()> {
 }
 
 /// The correct verdicts on a file of a session.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct FileVerdicts {
     /// The thread's id.
     pub thread: u32,

@@ -8,12 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::reason::{Because, Effect, Reason};
-use crate::Verdict;
-use crate::rule;
+use super::{Case, Subject};
 use crate::rules::{ReaderDoes, Rule};
-
-/// All verdicts, mildest first.
-pub(crate) const ALL: [Verdict; 3] = [Verdict::Accept, Verdict::Recover, Verdict::Reject];
+use crate::{VERDICTS, Verdict, rule, verdict_in};
 
 /// The correct verdicts on a subject, and the reasons that exclude the others.
 #[derive(Debug, Clone, Default)]
@@ -26,7 +23,7 @@ impl Judged {
     /// Finds a reason for each verdict that is not allowed, and allows the verdicts without one.
     fn new(mut verdicts: BTreeSet<Verdict>, reasons: impl Fn(Verdict) -> Vec<Reason>) -> Self {
         let mut because = Because::new();
-        for verdict in ALL {
+        for verdict in VERDICTS {
             if verdicts.contains(&verdict) {
                 continue;
             }
@@ -178,6 +175,48 @@ fn excluded(rule: &Rule, verdict: Verdict, if_followed: bool, place: &str) -> Ve
         sentences.chain(phantom)
     })
     .collect()
+}
+
+impl Case {
+    /// Sets the correct verdicts on the subject and on the files in `file_verdicts`: those of the
+    /// expected document, and those that the rules allow that the files break, by path.
+    pub fn judge(&mut self, broken: &[(&str, &str)]) {
+        let judged = |path: &str, document: &Value| {
+            let broken = broken.iter().filter(|(file, _)| *file == path);
+            let broken: Vec<_> = broken.map(|(_, rule)| *rule).collect();
+            let mut allowed = of_rules(broken.iter().copied());
+            allowed.extend(verdict_in(document));
+            let events = document["events"].as_array().map_or(0, Vec::len);
+            let is_detail = path.ends_with("detail.atf");
+            let phantoms = "";
+            file(
+                File {
+                    is_detail,
+                    broken: &broken,
+                    phantoms,
+                    events,
+                },
+                allowed,
+            )
+        };
+        let threads = self.expected["threads"].as_array();
+        let threads = threads.map_or(&[][..], Vec::as_slice);
+        for file in &mut self.file_verdicts {
+            let thread = threads.iter().find(|it| it["thread_id"] == file.thread);
+            let document = thread.map_or(&Value::Null, |it| &it[file.file]);
+            let Judged { verdicts, because } = judged(&file.path, document);
+            (file.verdicts, file.because) = (verdicts.into_iter().collect(), because);
+        }
+        let Judged { verdicts, because } = if self.subject == Subject::Session {
+            let paths = self.file_verdicts.iter().map(|file| file.path.clone());
+            let paths: Vec<_> = paths.collect();
+            let own: Vec<_> = verdict_in(&self.expected).into_iter().collect();
+            session(broken, &paths, lost(threads).as_deref(), false, &own)
+        } else {
+            judged(&self.path, &self.expected)
+        };
+        (self.verdicts, self.because) = (verdicts.into_iter().collect(), because);
+    }
 }
 
 /// Names the events of the first file of a session's threads that has some.

@@ -5,8 +5,8 @@ use std::fmt::Display;
 use serde_json::Value;
 
 use super::{exit, json};
-use crate::Verdict;
 use crate::results::{Failure, shortened};
+use crate::{Verdict, verdict_in};
 
 /// The number of bytes that an answer may have in addition to [`FACTOR`] times the size of the
 /// expected document. This is enough for white space, extra keys and surplus events, but too little
@@ -105,18 +105,14 @@ fn parse(output: &[u8]) -> Result<(Verdict, Value), Broken> {
         let message = "the document is not a JSON object";
         return Err(Broken::printed(message, &excerpt(output, 1, 1)));
     };
-    let verdict = match members.get("verdict").and_then(Value::as_str) {
-        Some("accept") => Verdict::Accept,
-        Some("recover") => Verdict::Recover,
-        Some("reject") => Verdict::Reject,
-        Some(other) => {
-            let other = shortened(other);
-            return Err(Broken::garbage(format!("unknown verdict {other:?}")));
-        }
-        None => {
-            let message = "the document has no verdict";
-            return Err(Broken::printed(message, &excerpt(output, 1, 1)));
-        }
+    let Some(verdict) = verdict_in(&document) else {
+        return Err(match members.get("verdict").and_then(Value::as_str) {
+            Some(other) => Broken::garbage(format!("unknown verdict {:?}", shortened(other))),
+            None => {
+                let message = "the document has no verdict";
+                Broken::printed(message, &excerpt(output, 1, 1))
+            }
+        });
     };
     Ok((verdict, document))
 }

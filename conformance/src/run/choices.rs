@@ -3,11 +3,11 @@
 
 use serde_json::{Value, json};
 
-use crate::Verdict;
 use crate::corpus::{Because, Case, FileVerdicts, Reason, derive_session, derive_thread};
 use crate::lacks::{Lack, allows, breaks_checksum};
 use crate::protocol::{Mismatch, Step, holds_events, is_same_thread};
 use crate::results::Grade;
+use crate::{Verdict, verdict_in};
 
 /// Returns the document expected from a reader that made these choices, and the session files that
 /// it wrongly rejected.
@@ -130,17 +130,11 @@ fn choose(
     given: &Value,
     allowed: impl Fn(Verdict) -> bool,
 ) -> Option<Mismatch> {
-    let verdict = match given.get("verdict").and_then(Value::as_str) {
-        Some("accept") => Verdict::Accept,
-        Some("recover") => Verdict::Recover,
-        Some("reject") => Verdict::Reject,
-        // A file that may be rejected may also be reported as absent.
-        _ if given.is_null() && allowed(Verdict::Reject) => {
-            *expected = Value::Null;
-            return None;
-        }
-        _ => return None,
-    };
+    // A file that may be rejected may also be reported as absent.
+    if given.is_null() && allowed(Verdict::Reject) {
+        *expected = Value::Null;
+    }
+    let verdict = verdict_in(given)?;
     let is_allowed = allowed(verdict);
     if verdict != Verdict::Reject {
         if is_allowed && !file.verdicts.contains(&verdict) && is_rejected(expected) {

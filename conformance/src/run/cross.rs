@@ -17,7 +17,7 @@ use super::store::Written;
 use super::task::{About, Task};
 use super::warden::Ended;
 use crate::Verdict;
-use crate::corpus::{Case, Class, FileVerdicts, Subject, verdicts};
+use crate::corpus::{Case, Class, FileVerdicts, Subject};
 use crate::lacks::Lack;
 use crate::protocol::{Answer, Broken, Feature, Manifest};
 use crate::results::{CaseResult, CrossResult, Failure, Files, Outcome, Role};
@@ -296,30 +296,11 @@ impl<'a> CrossTask<'a> {
             let mut all = documents.index.iter().chain(&documents.detail);
             all.find(|(known, _)| known == path).map(|(_, it)| it)
         };
-        let of_file = |path: &str| {
-            let broken = broken.iter().filter(|(file, _)| file == path);
-            let broken: Vec<_> = broken.map(|(_, rule)| *rule).collect();
-            let events = document(path).and_then(|it| it["events"].as_array());
-            let file = verdicts::File {
-                is_detail: path.ends_with(DETAIL_FILE),
-                broken: &broken,
-                phantoms: "",
-                events: events.map_or(0, Vec::len),
-            };
-            verdicts::file(file, verdicts::of_rules(broken.iter().copied()))
-        };
         let is_session = self.subject == Subject::Session;
-        let (expected, judged) = if is_session {
-            let all = broken.iter().map(|(file, rule)| (file.as_str(), *rule));
-            let all: Vec<_> = all.collect();
-            let session = documents.session.as_ref();
-            let lost = session.and_then(|it| verdicts::lost(it["threads"].as_array()?));
-            (
-                session,
-                verdicts::session(&all, files, lost.as_deref(), false, &[]),
-            )
+        let expected = if is_session {
+            documents.session.as_ref()
         } else {
-            (document(&self.path), of_file(&self.path))
+            document(&self.path)
         };
         let own = broken
             .iter()
@@ -328,25 +309,21 @@ impl<'a> CrossTask<'a> {
         let file_verdicts = threads.flat_map(|thread| {
             [("index", INDEX_FILE), ("detail", DETAIL_FILE)].map(|(file, name)| {
                 let path = format!("thread_{thread}/{name}");
-                let judged = of_file(&path);
                 FileVerdicts {
                     thread,
                     file,
-                    verdicts: judged.verdicts.into_iter().collect(),
-                    because: judged.because,
                     path,
+                    ..FileVerdicts::default()
                 }
             })
         });
-        let case = Case {
+        let mut case = Case {
             name: scripted.name.clone(),
             wire: scripted.wire,
             class: Class::Valid,
             path: self.path.clone(),
             subject: self.subject,
             note: scripted.note.to_owned(),
-            verdicts: judged.verdicts.into_iter().collect(),
-            because: judged.because,
             file_verdicts: file_verdicts
                 .filter(|file| files.contains(&file.path))
                 .collect(),
@@ -354,6 +331,8 @@ impl<'a> CrossTask<'a> {
             broken: own.cloned().collect(),
             ..Case::default()
         };
+        let all = broken.iter().map(|(file, rule)| (file.as_str(), *rule));
+        case.judge(&all.collect::<Vec<_>>());
         Ok(Reading::new(self.role, Arc::new(case)))
     }
 
