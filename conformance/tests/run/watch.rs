@@ -54,6 +54,6 @@ fn the_failed_cases_and_then_all_cases_run_after_a_change() {
         .filter_map(|line| line.rsplit_once(", "))
         .map(|(total, _)| total)
         .collect();
-    let expected = ["3 failed", "All 3 passed", "All 4 passed"];
+    let expected = ["4 failed", "All 4 passed", "All 5 passed"];
     assert_eq!(totals, expected, "{out}");
 }

@@ -55,10 +55,11 @@ pub(super) fn find(name: &str) -> Option<Function> {
     found.map(|(_, function)| *function)
 }
 
-/// Adds an index file of 32 events in another version's layout, with the trace's version number.
-fn index_in_other_layout(trace: &mut Trace, _: &[u64]) {
+/// Adds an index file of this many events in another version's layout, with the trace's version
+/// number.
+fn index_in_other_layout(trace: &mut Trace, numbers: &[u64]) {
     let version = trace.version;
-    trace.put_index(INDEX, &IndexFile::finalized(3 - version, 32));
+    trace.put_index(INDEX, &IndexFile::finalized(3 - version, numbers[0]));
     trace.patch(INDEX, 5, &[version]);
 }
 

@@ -246,9 +246,7 @@ fn flag(name: &str) -> Result<&'static str, String> {
 }
 
 fn verdict(name: &str) -> Result<Verdict, String> {
-    let found = super::verdicts::ALL
-        .into_iter()
-        .find(|it| it.name() == name);
+    let found = crate::VERDICTS.into_iter().find(|it| it.name() == name);
     found.ok_or_else(|| format!("no verdict {name}"))
 }
 

@@ -17,7 +17,7 @@ pub struct Explained {
 }
 
 /// The cases where a mutation makes a reader return a wrong number of events.
-pub const EXPLAINED: [Explained; 22] = [
+pub const EXPLAINED: [Explained; 26] = [
     cut(
         "devt-002-one-byte-into-the-footer/",
         "the last event's length reaches into the footer; only the footer shows that it is wrong",
@@ -44,17 +44,30 @@ pub const EXPLAINED: [Explained; 22] = [
         "only the zeros after a wrong count show that the bytes are not an event",
     ),
     both(
-        "iftr-001-and-an-event-like-a-footer-",
+        "iftr-002-an-event-like-a-footer-w",
         "an event that begins like a footer, at the end of the file, is not distinguishable from half of one",
     ),
     both(
-        "iftr-002-1-without-events/",
+        "iftr-002-1-without-events",
         "half of a footer with a wrong count is not distinguishable from an event",
     ),
+    both("iftr-003-an-event-like-a-footer-w", "the same"),
     both("iftr-002-2-32-without-events/", "the same"),
     both(
         "iftr-003-2-32-without-events/",
         "a footer with a wrong length is only recognized by its other numbers, which are changed",
+    ),
+    both(
+        "iftr-002-7-and-224-bytes-in-front-of-zeros/",
+        "a footer with wrong numbers is only recognized by its magic and the zeros in it and behind it, which are changed",
+    ),
+    both(
+        "iftr-013-where-only-its-numbers-say-and-a-zero/",
+        "a footer without its magic is only recognized by its numbers, which are changed",
+    ),
+    both(
+        "dftr-001-and-a-payload-like-a-footer-where-a-placeholders-length-ends/",
+        "only events that continue to the end of the file show that the payload is not a footer",
     ),
     both(
         "dftr-010-16-bytes-of-the-third-before-zeros/",
