@@ -17,7 +17,7 @@ pub static RULES_EDITION: Edition = Edition {
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {
     version: "3.0.0",
-    digest: "8f10c7a773bb4851d100d98482d7cec2bece7f27eb6701717d653e1a86d0d904",
+    digest: "a0072e387769f0f9391e25fb6db640f68d611a6aba4d4c1be7a7fb084ebb01dc",
 };
 /// `total_length` is at least 24.
 pub(crate) static ATF_DEVT_001: Rule = Rule {

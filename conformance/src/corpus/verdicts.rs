@@ -178,8 +178,8 @@ fn excluded(rule: &Rule, verdict: Verdict, if_followed: bool, place: &str) -> Ve
 }
 
 impl Case {
-    /// Sets the correct verdicts on the subject and on the files in `file_verdicts`: those of the
-    /// expected document, and those that the rules allow that the files break, by path.
+    /// Sets the correct verdicts on the subject and on the files in `file_verdicts`: those in the
+    /// expected document, and those allowed by the broken rules. `broken` lists these by path.
     pub fn judge(&mut self, broken: &[(&str, &str)]) {
         let judged = |path: &str, document: &Value| {
             let broken = broken.iter().filter(|(file, _)| *file == path);
@@ -188,12 +188,11 @@ impl Case {
             allowed.extend(verdict_in(document));
             let events = document["events"].as_array().map_or(0, Vec::len);
             let is_detail = path.ends_with("detail.atf");
-            let phantoms = "";
             file(
                 File {
                     is_detail,
                     broken: &broken,
-                    phantoms,
+                    phantoms: "",
                     events,
                 },
                 allowed,

@@ -37,11 +37,13 @@ pub fn askings<'a>(cases: impl IntoIterator<Item = &'a Arc<Case>>) -> Vec<Box<dy
 
 impl Asking {
     /// Returns how many queries have a number instead of an answer: they are unsupported.
-    fn unsupported(document: &Value) -> u16 {
+    fn unsupported(&self, document: &Value) -> usize {
         let answers = document.get("answers").and_then(Value::as_array);
         let answers = answers.into_iter().flatten();
-        let unsupported = answers.filter(|answer| **answer == exit::UNSUPPORTED);
-        unsupported.fold(0, |count, _| count.saturating_add(1))
+        answers
+            .take(self.queried.queries.len())
+            .filter(|answer| **answer == exit::UNSUPPORTED)
+            .count()
     }
 
     /// Returns the differences from the right answers.
@@ -104,8 +106,7 @@ impl Task for Asking {
             Ok(Answer::Unsupported) => return Outcome::unsupported().into(),
             Ok(Answer::Document(_, document)) => document,
         };
-        let unsupported = Self::unsupported(&document);
-        let all = u16::try_from(self.queried.queries.len()).expect("few queries");
+        let (unsupported, all) = (self.unsupported(&document), self.queried.queries.len());
         if unsupported == all {
             return Outcome::unsupported().into();
         }
@@ -119,6 +120,7 @@ impl Task for Asking {
             format!("{place}: {got}, expected {expected}")
         };
         let differences = self.differences(&document);
+        let number = |count: usize| f64::from(u32::try_from(count).expect("few queries"));
         let note = (unsupported > 0).then(|| Note {
             severity: Severity::Advice,
             rule: None,
@@ -126,7 +128,7 @@ impl Task for Asking {
         });
         Graded {
             outcome: Outcome::of_differences(Failure::WrongDecode, message, differences),
-            share: f64::from(all - unsupported) / f64::from(all),
+            share: number(all - unsupported) / number(all),
             notes: note.into_iter().collect(),
         }
     }

@@ -84,8 +84,8 @@ fn invents_footer(mismatch: &Mismatch) -> bool {
 
 /// Returns whether a rule is about the footer or one of its fields.
 fn is_about_footer(id: &str) -> bool {
-    let records = about(id).iter().filter_map(|it| it.split('.').next());
-    records.into_iter().any(|it| it.ends_with("_footer"))
+    let mut records = about(id).iter().filter_map(|it| it.split('.').next());
+    records.any(|record| record.ends_with("_footer"))
 }
 
 /// A file of a session: the thread's position, and the kind of file.
