@@ -371,7 +371,7 @@ fn a_reader_that_pads_a_payload_with_zeros_is_found() {
             payload
         }
     }
-    let bug = races::run(0..1, &Pads).unwrap();
+    let bug = races::run(0..8, &Pads).unwrap();
     assert!(bug.faults.iter().any(|fault| fault.contains("detail 0 is")));
 }
 
