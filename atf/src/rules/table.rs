@@ -17,7 +17,7 @@ pub static RULES_EDITION: Edition = Edition {
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {
     version: "3.0.0",
-    digest: "a0072e387769f0f9391e25fb6db640f68d611a6aba4d4c1be7a7fb084ebb01dc",
+    digest: "521a689a114145375e1af133f1cf7ae70f85e1856ecef805e83f3fa3cb6d9d11",
 };
 /// `total_length` is at least 24.
 pub(crate) static ATF_DEVT_001: Rule = Rule {

@@ -58,8 +58,8 @@ pub const EXPLAINED: [Explained; 26] = [
         "a footer with a wrong length is only recognized by its other numbers, which are changed",
     ),
     both(
-        "iftr-002-7-and-224-bytes-in-front-of-zeros/",
-        "a footer with wrong numbers is only recognized by its magic and the zeros in it and behind it, which are changed",
+        "iftr-002-7-and-224-bytes-before-zeros/",
+        "a footer with wrong numbers is only recognized by its magic and by the zeros in it and after it, which are changed",
     ),
     both(
         "iftr-013-where-only-its-numbers-say-and-a-zero/",
