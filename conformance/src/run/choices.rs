@@ -32,12 +32,17 @@ pub(super) fn settle(
             .flatten();
         all.find(|other| is_same_thread(other, thread))
     };
+    // The values derived from the bytes hold as long as the reader reads the same events: a document
+    // does not show whether reserved bytes of an event of zeros are set.
+    let count = threads.len();
     threads.retain(|thread| {
         let id = thread.get("thread_id").and_then(Value::as_u64);
         let is_optional = |thread: &u32| id == Some(u64::from(*thread));
         of_thread(thread).is_some() || !case.optional.iter().any(is_optional)
     });
+    let mut reads_less = threads.len() < count;
     for (seq, thread) in threads.iter_mut().enumerate() {
+        let mut reads_less_of_thread = false;
         let Some(answer) = of_thread(thread) else {
             continue;
         };
@@ -54,7 +59,10 @@ pub(super) fn settle(
                 allows(lacks, &file.verdicts, verdict, breaks_checksum)
                     || is_harmless(&file.because, &file.verdicts, verdict, given)
             };
-            if let Some(mismatch) = choose(file, document, given, allowed) {
+            let had_events = holds_events(Some(document));
+            let mismatch = choose(file, document, given, allowed);
+            reads_less_of_thread |= had_events && !holds_events(Some(document));
+            if let Some(mismatch) = mismatch {
                 let steps = ["threads", file.file, "verdict"].map(|key| Step::Key(key.to_owned()));
                 let [threads, kind, verdict] = steps;
                 refused.push(Mismatch {
@@ -63,7 +71,10 @@ pub(super) fn settle(
                 });
             }
         }
-        derive_thread(thread);
+        if reads_less_of_thread {
+            derive_thread(thread);
+            reads_less = true;
+        }
         if answer.pointer("/derived/links").is_some() {
             let links = links(thread);
             if let Some(derived) = thread.get_mut("derived").and_then(Value::as_object_mut) {
@@ -74,7 +85,7 @@ pub(super) fn settle(
     let derived = expected
         .get("derived")
         .and_then(|it| it.get("manifest")?.as_str());
-    if let Some(manifest) = derived.map(str::to_owned) {
+    if let Some(manifest) = derived.map(str::to_owned).filter(|_| reads_less) {
         let threads = expected.get("threads").and_then(Value::as_array);
         let derived = derive_session(threads.map_or(&[], Vec::as_slice), &manifest);
         let slots = expected.get_mut("derived").and_then(Value::as_object_mut);
