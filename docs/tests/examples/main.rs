@@ -14,7 +14,10 @@ mod table;
 use std::collections::BTreeSet;
 use std::fs;
 use std::iter;
+use std::num::NonZero;
 use std::process::Output;
+use std::sync::Mutex;
+use std::thread;
 
 use atf_docs::{Example, examples, is_shown, sessions};
 use sandbox::{Sandbox, root};
@@ -102,10 +105,37 @@ fn is_elsewhere(example: &str, path: &str, words: &str) {
 
 #[test]
 fn every_block_in_the_documents_has_the_shown_result() {
+    let documents = Mutex::new(DOCUMENTS.into_iter());
+    let (known, unknown) = (Mutex::new(BTreeSet::new()), Mutex::new(Vec::new()));
+    thread::scope(|scope| {
+        let work = || {
+            while let Some(path) = { documents.lock().expect("documents").next() } {
+                let (listed, others) = run_blocks(path);
+                known.lock().expect("blocks").extend(listed);
+                unknown.lock().expect("blocks").extend(others);
+            }
+        };
+        let count = thread::available_parallelism().map_or(1, NonZero::get);
+        (0..count).for_each(|_| drop(scope.spawn(work)));
+    });
+    let (known, unknown) = (known.into_inner().expect("blocks"), unknown.into_inner());
+    let unknown = unknown.expect("blocks");
+    let table = "docs/tests/examples/table.txt";
+    assert!(unknown.is_empty(), "not in {table}: {unknown:#?}");
+    let others = ["sentences", "--help", "placeholders"];
+    let blocks = ENTRIES.iter().filter(|it| !others.contains(&it.place));
+    let is_gone = |it: &&table::Entry| !known.contains(&(it.place, it.example.to_owned()));
+    let gone: Vec<_> = blocks.filter(is_gone).collect();
+    assert!(gone.is_empty(), "in no document: {gone:#?}");
+}
+
+/// Runs the blocks of a document. Returns those that the table lists, and those of which neither the
+/// table nor their language tells how to test them.
+fn run_blocks(path: &'static str) -> (BTreeSet<(&'static str, String)>, Vec<String>) {
     let sandbox = Sandbox::new();
     let rust = text("docs/tests/rust.rs");
     let (mut known, mut unknown) = (BTreeSet::new(), Vec::new());
-    for (path, example) in all() {
+    for example in examples(&text(path)) {
         let Example::Block(language, block) = example else {
             continue;
         };
@@ -153,13 +183,7 @@ fn every_block_in_the_documents_has_the_shown_result() {
             How::Form => {}
         }
     }
-    let table = "docs/tests/examples/table.txt";
-    assert!(unknown.is_empty(), "not in {table}: {unknown:#?}");
-    let others = ["sentences", "--help", "placeholders"];
-    let blocks = ENTRIES.iter().filter(|it| !others.contains(&it.place));
-    let is_gone = |it: &&table::Entry| !known.contains(&(it.place, it.example.to_owned()));
-    let gone: Vec<_> = blocks.filter(is_gone).collect();
-    assert!(gone.is_empty(), "in no document: {gone:#?}");
+    (known, unknown)
 }
 
 /// The prefixes of commands that must be tested.
