@@ -163,7 +163,6 @@ fn a_session_file_with_correct_data_fails_only_if_a_source_excludes_its_verdict(
     assert!(count > 500, "{count} files");
 }
 
-/// A sentence that excluded a verdict in most cases would not be specific to any of them.
 /// An event of zeros with a reserved byte that is set is no hole, but looks like one in a document.
 #[test]
 fn a_choice_of_verdict_does_not_change_which_events_are_holes() {
@@ -183,6 +182,7 @@ fn a_choice_of_verdict_does_not_change_which_events_are_holes() {
     assert_eq!(outcome, Outcome::Passed);
 }
 
+/// A sentence that excluded a verdict in most cases would not be specific to any of them.
 #[test]
 fn no_reason_fits_every_case() {
     let mut uses: BTreeMap<(Verdict, String), usize> = BTreeMap::new();

@@ -129,8 +129,7 @@ fn every_block_in_the_documents_has_the_shown_result() {
     assert!(gone.is_empty(), "in no document: {gone:#?}");
 }
 
-/// Runs the blocks of a document. Returns those that the table lists, and those of which neither the
-/// table nor their language tells how to test them.
+/// Runs the blocks of a document. Returns those that the table lists, and those that it should list.
 fn run_blocks(path: &'static str) -> (BTreeSet<(&'static str, String)>, Vec<String>) {
     let sandbox = Sandbox::new();
     let rust = text("docs/tests/rust.rs");
