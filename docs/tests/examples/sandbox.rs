@@ -27,9 +27,11 @@ static PROGRAMS: LazyLock<PathBuf> = LazyLock::new(|| {
     // The path of this test is target/debug/deps/examples-0123.
     let test = env::current_exe().expect("a test has a path");
     let programs = test.ancestors().nth(2).expect("the folder of the profile");
-    // Only `cargo build` puts the library next to the commands, where `atf` looks for it.
+    // Only `cargo build` puts the library next to the commands, where `atf` looks for it: as a link to
+    // the file that was built, which a copy would truncate.
     let library = "libatf_instrument.so";
     let built = programs.join("deps").join(library);
+    let _ = fs::remove_file(programs.join(library));
     fs::copy(built, programs.join(library)).expect("the library was built");
     programs.to_owned()
 });
