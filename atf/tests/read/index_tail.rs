@@ -23,19 +23,6 @@ fn tail(index: &IndexReader) -> (u64, u64, Option<PartialFooter>) {
 }
 
 #[test]
-fn all_whole_events_are_read_and_the_rest_is_reported() {
-    for version in [1, 2] {
-        let file = IndexFile::finalized(version, 10).placeholder();
-        for trailing in 0..32 {
-            let bytes = [file.without_footer(), vec![0xee; trailing]].concat();
-            let index = ways::index(bytes).unwrap();
-            assert_eq!(events(&index), expected(&file));
-            assert_eq!(tail(&index), (trailing as u64, 0, None));
-        }
-    }
-}
-
-#[test]
 fn a_torn_footer_before_zeros_is_not_an_event() {
     for version in [1, 2] {
         let file = IndexFile::finalized(version, 10).placeholder();

@@ -105,45 +105,6 @@ fn every_thread_agrees_with_an_independent_parser() {
 }
 
 #[test]
-fn every_intact_link_leads_back_with_the_same_time() {
-    let mut followed = 0;
-    for sample in ["sample-small", "sample-crashed"] {
-        let session = fs::read_dir(atf_samples::folder().join(sample))
-            .unwrap()
-            .next()
-            .unwrap()
-            .unwrap()
-            .path();
-        let process = fs::read_dir(session)
-            .unwrap()
-            .next()
-            .unwrap()
-            .unwrap()
-            .path();
-        for entry in SessionReader::open(process).unwrap().threads() {
-            let thread = entry.open().unwrap();
-            for event in thread.index().events_in(..) {
-                let event = event.unwrap();
-                let Some(detail) = thread.detail_of(&event).unwrap().found() else {
-                    continue;
-                };
-                assert_eq!(thread.event_of(&detail).unwrap().found(), Some(event));
-                assert_eq!(detail.header.timestamp, event.timestamp_ns);
-                let payload = thread
-                    .detail()
-                    .unwrap()
-                    .function_payload(&detail)
-                    .unwrap()
-                    .unwrap();
-                assert_eq!(payload.function_id, event.function_id);
-                followed += 1;
-            }
-        }
-    }
-    assert_eq!(followed, 118 + 37 + 118 + 20);
-}
-
-#[test]
 fn the_manifests_are_read_without_problems() {
     let path = atf_samples::folder().join("sample-small/session_20260105_101500/pid_4242");
     let session = SessionReader::open(path).unwrap();
