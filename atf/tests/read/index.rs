@@ -102,22 +102,15 @@ fn a_truncated_footer_at_the_headers_offset_is_never_an_event() {
 
 #[test]
 fn a_footer_without_events_may_have_a_placeholder_header() {
-    let empty = IndexFile::finalized(1, 0).placeholder();
-    let no_place = IndexFile {
-        footer_offset: 0,
-        ..empty.clone()
-    };
-    let start = IndexFile {
-        footer_times: (1, 0),
-        ..empty.clone()
-    };
-    let end = IndexFile {
-        footer_times: (0, 1),
-        ..empty
-    };
-    for file in [no_place, start, end] {
+    for (footer_offset, footer_times) in [(0, (0, 0)), (64, (1, 0)), (64, (0, 1))] {
+        let file = IndexFile {
+            footer_offset,
+            footer_times,
+            ..IndexFile::finalized(1, 0).placeholder()
+        };
+        let index = open(&file);
         assert!(matches!(
-            open(&file).completeness(),
+            index.completeness(),
             Completeness::HeaderNotUpdated
         ));
     }
@@ -132,19 +125,13 @@ fn zeros_among_the_events_are_holes() {
         let bytes = patched(&bytes, 64 + 32 * 100, &[0; 32 * 300]);
         let index = ways::index(bytes).unwrap();
         let holes: Vec<Hole> = index.holes().collect::<Result<_, _>>().unwrap();
-        assert_eq!(
-            holes,
-            [
-                Hole { seq: 5, count: 3 },
-                Hole {
-                    seq: 100,
-                    count: 300
-                }
-            ]
-        );
+        let hole = |seq, count| Hole { seq, count };
+        assert_eq!(holes, [hole(5, 3), hole(100, 300)]);
         assert_eq!(index.event_count(), 600);
-        assert_eq!(index.get(8).unwrap().unwrap(), expected(&file)[8]);
-        assert_eq!(index.get(400).unwrap().unwrap(), expected(&file)[400]);
+        for seq in [8, 400] {
+            let event = &expected(&file)[seq];
+            assert_eq!(index.get(seq as u64).unwrap().as_ref(), Some(event));
+        }
     }
 }
 
