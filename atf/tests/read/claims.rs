@@ -10,17 +10,15 @@ use atf::session::SessionReader;
 use atf::thread::ThreadReader;
 use tempfile::TempDir;
 
+use crate::session::add_thread;
 use atf_samples::files::{DetailFile, IndexFile};
 
 /// Writes a session of threads with different events.
 fn session(threads: u32) -> TempDir {
     let folder = TempDir::new().unwrap();
     for id in 0..threads {
-        let mut file = IndexFile::finalized(1, 5 + u64::from(id));
-        file.thread_id = id;
-        let thread = folder.path().join(format!("thread_{id}"));
-        fs::create_dir(&thread).unwrap();
-        fs::write(thread.join("index.atf"), file.bytes()).unwrap();
+        let file = IndexFile::finalized(1, 5 + u64::from(id));
+        add_thread(folder.path(), id, &file);
     }
     folder
 }

@@ -7,6 +7,9 @@ use atf::manifest::{Loss, Manifest};
 use atf::session::SessionReader;
 use atf::{Clock, ErrorKind, OpenOptions};
 
+use crate::session::add_thread;
+use atf_samples::files::IndexFile;
+
 fn problems(text: &str) -> Vec<(String, u64)> {
     let problems = Manifest::parse(text.as_bytes()).problems;
     let field = |p: &atf::Error| p.field().unwrap_or_default().to_owned();
@@ -17,11 +20,12 @@ fn problems(text: &str) -> Vec<(String, u64)> {
 }
 
 fn kinds(bytes: &[u8]) -> Vec<ErrorKind> {
-    Manifest::parse(bytes)
-        .problems
-        .iter()
-        .map(|problem| problem.kind().clone())
-        .collect()
+    kinds_of(&Manifest::parse(bytes))
+}
+
+fn kinds_of(manifest: &Manifest) -> Vec<ErrorKind> {
+    let problems = manifest.problems.iter();
+    problems.map(|problem| problem.kind().clone()).collect()
 }
 
 #[test]
@@ -185,9 +189,7 @@ fn problems_beyond_the_first_hundred_are_counted() {
 /// Creates a session whose manifest has this size and no content.
 fn session_with_manifest_of(size: u64) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    fs::create_dir(folder.path().join("thread_7")).unwrap();
-    let index = atf_samples::files::IndexFile::finalized(1, 3).bytes();
-    fs::write(folder.path().join("thread_7/index.atf"), index).unwrap();
+    add_thread(folder.path(), 7, &IndexFile::finalized(1, 3));
     let manifest = fs::File::create(folder.path().join("manifest.json")).unwrap();
     manifest.set_len(size).unwrap();
     folder
@@ -218,11 +220,7 @@ fn the_size_limit_of_a_manifest_can_be_set() {
     let kinds = |limit| {
         let options = OpenOptions::new().manifest_limit(limit);
         let session = SessionReader::open_with(folder.path(), options).unwrap();
-        let problems = &session.manifest().unwrap().problems;
-        problems
-            .iter()
-            .map(|problem| problem.kind().clone())
-            .collect::<Vec<_>>()
+        kinds_of(session.manifest().unwrap())
     };
     let (found, limit) = (100, 99);
     assert_eq!(kinds(99), [ErrorKind::ManifestTooLarge { found, limit }]);

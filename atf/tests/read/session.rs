@@ -10,7 +10,8 @@ use tempfile::TempDir;
 
 use atf_samples::files::{DetailFile, IndexFile, RingFile};
 
-fn add_thread(session: &Path, id: u32, file: &IndexFile) {
+/// Writes a thread's index, with this id in its header, into a session's folder.
+pub(crate) fn add_thread(session: &Path, id: u32, file: &IndexFile) {
     let file = IndexFile {
         thread_id: id,
         ..file.clone()
@@ -153,33 +154,23 @@ fn a_manifest_that_is_a_folder_does_not_prevent_reading_threads() {
 #[test]
 fn folders_with_other_names_are_not_threads() {
     let folder = session(&[0]);
-    for name in [
+    let unrecognized = [
         "thread_",
-        "thread_x",
         "thread_+1",
-        "thread_4294967296",
         "thread_1 ",
-        "other",
-    ] {
+        "thread_4294967296",
+        "thread_x",
+    ];
+    for name in [&unrecognized[..], &["other", "thread_007"]].concat() {
         fs::create_dir(folder.path().join(name)).unwrap();
     }
-    fs::create_dir(folder.path().join("thread_007")).unwrap();
     fs::write(folder.path().join("thread_8"), b"").unwrap();
     fs::write(folder.path().join("thread_names.json"), b"").unwrap();
     let session = SessionReader::open(folder.path()).unwrap();
     assert_eq!(ids(&session), [0, 7, 8]);
     assert_eq!(session.threads()[2].presence(), Presence::NotAFolder);
     assert!(session.threads()[2].open().is_err());
-    assert_eq!(
-        session.unrecognized(),
-        [
-            "thread_",
-            "thread_+1",
-            "thread_1 ",
-            "thread_4294967296",
-            "thread_x"
-        ]
-    );
+    assert_eq!(session.unrecognized(), unrecognized);
 }
 
 #[test]
@@ -457,23 +448,18 @@ fn files_of_different_threads_and_versions_disagree() {
 
 #[test]
 fn the_flag_of_a_finalized_index_agrees_with_the_folder() {
-    let (_folder, missing) = thread(&IndexFile::finalized(1, 10), None);
-    let kind = ErrorKind::WrongDetailFlag {
-        flag: true,
-        file: false,
-    };
-    assert_eq!(missing.disagreements()[0].kind(), &kind);
-    let index = IndexFile {
+    let flagged = IndexFile::finalized(1, 10);
+    let unflagged = IndexFile {
         flags: 0,
-        ..IndexFile::finalized(1, 10)
+        ..flagged.clone()
     };
-    let (_folder, unflagged) = thread(&index, Some(&DetailFile::finalized(1, 4)));
-    let kind = ErrorKind::WrongDetailFlag {
-        flag: false,
-        file: true,
-    };
-    assert_eq!(unflagged.disagreements()[0].kind(), &kind);
-    let (_folder, unfinished) = thread(&index.placeholder(), Some(&DetailFile::finalized(1, 4)));
+    let detail = DetailFile::finalized(1, 4);
+    for (index, detail, flag) in [(&flagged, None, true), (&unflagged, Some(&detail), false)] {
+        let (_folder, thread) = thread(index, detail);
+        let kind = ErrorKind::WrongDetailFlag { flag, file: !flag };
+        assert_eq!(thread.disagreements()[0].kind(), &kind);
+    }
+    let (_folder, unfinished) = thread(&unflagged.placeholder(), Some(&detail));
     assert!(unfinished.disagreements().is_empty());
     assert!(unfinished.detail().is_some());
 }

@@ -2,13 +2,14 @@
 
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use atf::detail::DetailReader;
 use atf::index::IndexReader;
-use atf::{ErrorKind, FileKind, FileSource, ReadAt, Seekable};
+use atf::{ErrorKind, FileKind, FileSource, OpenOptions, ReadAt, Seekable};
 use tempfile::TempDir;
 
 use crate::ways::mapped;
@@ -39,20 +40,24 @@ fn failing(bytes: Vec<u8>, good: u64) -> Source {
     })
 }
 
-/// A source that claims more bytes than it has.
-struct Boastful(Vec<u8>, u64);
+/// A source with a wrong size, or with a view that begins after its first byte.
+struct Lying {
+    bytes: Vec<u8>,
+    size: u64,
+    view_start: usize,
+}
 
-impl ReadAt for Boastful {
+impl ReadAt for Lying {
     fn size(&self) -> u64 {
-        self.1
+        self.size
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        self.0.read_at(offset, buffer)
+        self.bytes.read_at(offset, buffer)
     }
 
     fn as_bytes(&self) -> Option<&[u8]> {
-        Some(&self.0)
+        self.bytes.get(self.view_start..)
     }
 }
 
@@ -110,8 +115,12 @@ fn each_read_may_fail() {
 #[test]
 fn a_wrong_size_is_an_error_and_allocates_nothing() {
     for size in [500, 1 << 40, u64::MAX] {
-        let bytes = IndexFile::finalized(1, 3).placeholder().bytes();
-        let index = IndexReader::from_source(Boastful(bytes, size));
+        let source = Lying {
+            bytes: IndexFile::finalized(1, 3).placeholder().bytes(),
+            size,
+            view_start: 0,
+        };
+        let index = IndexReader::from_source(source);
         assert!(matches!(
             index.unwrap_err().kind(),
             ErrorKind::UnexpectedEnd { .. }
@@ -230,25 +239,21 @@ fn an_event_whose_length_changed_is_an_error() {
 }
 
 #[test]
-fn only_regular_files_are_opened() {
+fn only_regular_files_are_opened_and_empty_ones_are_reported() {
     let folder = TempDir::new().unwrap();
-    let error = IndexReader::open(folder.path()).unwrap_err();
-    assert_eq!(error.kind(), &ErrorKind::NotRegular { found: "folder" });
-    let error = IndexReader::open(folder.path().join("none")).unwrap_err();
-    assert_eq!(error.kind(), &ErrorKind::Io(io::ErrorKind::NotFound));
-    assert!(std::error::Error::source(&error).is_some());
-}
-
-#[test]
-fn only_regular_files_are_mapped_and_empty_ones_are_reported() {
-    let folder = TempDir::new().unwrap();
-    let error = IndexReader::open_with(folder.path(), mapped()).unwrap_err();
-    assert_eq!(error.kind(), &ErrorKind::NotRegular { found: "folder" });
     let path = folder.path().join("index.atf");
     fs::write(&path, b"").unwrap();
-    let error = IndexReader::open_with(&path, mapped()).unwrap_err();
-    assert_eq!(error.kind(), &ErrorKind::NothingWritten);
-    assert_eq!(error.path(), Some(path.as_path()));
+    for options in [OpenOptions::new(), mapped()] {
+        let open = |path: &Path| IndexReader::open_with(path, options).unwrap_err();
+        let kind = ErrorKind::NotRegular { found: "folder" };
+        assert_eq!(open(folder.path()).kind(), &kind);
+        let error = open(&folder.path().join("none"));
+        assert_eq!(error.kind(), &ErrorKind::Io(io::ErrorKind::NotFound));
+        assert!(std::error::Error::source(&error).is_some());
+        let error = open(&path);
+        assert_eq!(error.kind(), &ErrorKind::NothingWritten);
+        assert_eq!(error.path(), Some(path.as_path()));
+    }
 }
 
 #[test]
@@ -272,19 +277,15 @@ fn a_fifo_a_socket_or_a_device_does_not_block() {
         .status()
         .unwrap();
     assert!(made.success());
+    let kind = |found| ErrorKind::NotRegular { found };
     let error = IndexReader::open(&path).unwrap_err();
-    assert_eq!(error.kind(), &ErrorKind::NotRegular { found: "FIFO" });
+    assert_eq!(error.kind(), &kind("FIFO"));
     let path = folder.path().join("socket");
     let _socket = std::os::unix::net::UnixListener::bind(&path).unwrap();
     let error = IndexReader::open(&path).unwrap_err();
-    assert_eq!(error.kind(), &ErrorKind::NotRegular { found: "socket" });
+    assert_eq!(error.kind(), &kind("socket"));
     let error = DetailReader::open("/dev/zero").unwrap_err();
-    assert_eq!(
-        error.kind(),
-        &ErrorKind::NotRegular {
-            found: "character device"
-        }
-    );
+    assert_eq!(error.kind(), &kind("character device"));
 }
 
 #[test]
@@ -336,27 +337,16 @@ fn a_mapped_file_that_shrinks_kills_the_process_that_mapped_it() {
     assert_eq!(child.status.signal(), Some(SIGBUS));
 }
 
-/// A source that claims fewer bytes than it reads.
-struct Shy(Vec<u8>);
-
-impl ReadAt for Shy {
-    fn size(&self) -> u64 {
-        self.0.len() as u64
-    }
-
-    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        self.0.read_at(offset, buffer)
-    }
-
-    fn as_bytes(&self) -> Option<&[u8]> {
-        self.0.get(1..)
-    }
-}
-
 #[test]
 fn bytes_that_are_only_part_of_a_source_are_not_used() {
     let file = IndexFile::finalized(1, 9);
-    let index = IndexReader::from_source(Shy(file.bytes())).unwrap();
+    let bytes = file.bytes();
+    let source = Lying {
+        size: bytes.len() as u64,
+        bytes,
+        view_start: 1,
+    };
+    let index = IndexReader::from_source(source).unwrap();
     assert!(index.slice(..).is_none());
     assert_eq!(events(&index), expected(&file));
 }

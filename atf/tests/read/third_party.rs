@@ -111,14 +111,8 @@ fn the_manifests_are_read_without_problems() {
     let manifest = session.manifest().unwrap();
     assert_eq!(manifest.problem_count, 0, "{:?}", manifest.problems);
     assert_eq!(manifest.format_version.as_deref(), Some("2.1"));
-    assert_eq!(
-        manifest
-            .threads
-            .iter()
-            .map(|thread| thread.id)
-            .collect::<Vec<_>>(),
-        [0, 1, 2]
-    );
+    let ids: Vec<_> = manifest.threads.iter().map(|thread| thread.id).collect();
+    assert_eq!(ids, [0, 1, 2]);
     assert_eq!((manifest.modules.len(), manifest.symbols.len()), (3, 80));
     assert_eq!(manifest.modules[0].base_address, Some(0x1_0000_0000));
     assert_eq!(manifest.symbols[0].function_id, 0x0644_4fc1_0000_0001);
