@@ -1,6 +1,5 @@
 //! Reads valid files with arbitrary patches. The fuzz targets read arbitrary bytes.
 
-use atf::manifest::Manifest;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -51,13 +50,5 @@ proptest! {
         if let Ok(detail) = ways::detail(patch(file.bytes(), patches, size)) {
             crate::details(&detail);
         }
-    }
-
-    #[test]
-    fn no_patched_manifest_makes_the_reader_panic(patches in patches(), size in 0..400_usize) {
-        let text = br#"{"threads": [{"id": 0, "has_detail": true}, {"id": 1}], "time_start_ns": 5,
-            "symbols": [{"function_id": "0x01", "name": "caf\u00e9"}], "modules": []}"#;
-        let manifest = Manifest::parse(&patch(text.to_vec(), patches, size));
-        prop_assert!(manifest.problems.len() as u64 <= manifest.problem_count);
     }
 }

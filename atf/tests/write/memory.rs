@@ -158,24 +158,6 @@ fn everything_that_must_survive_a_power_loss_is_synchronized() {
 }
 
 #[test]
-fn the_name_of_a_detail_file_is_synchronized_if_flushes_are() {
-    let with_detail = |durability| {
-        synced(|memory| {
-            let options = options(durability);
-            let mut writer = ThreadWriter::create_on(memory, "s/thread_7", 7, &options).unwrap();
-            put(&mut writer, 0, Some(b"x")).unwrap();
-        })
-    };
-    assert_eq!(with_detail(Durability::None), []);
-    let names = |steps: Vec<(Step, PathBuf)>| {
-        let count = steps.iter().filter(|step| **step == folder("s/thread_7"));
-        count.count()
-    };
-    assert_eq!(names(with_detail(Durability::Finalize)), 0);
-    assert_eq!(names(with_detail(Durability::EachFlush)), 2);
-}
-
-#[test]
 fn the_name_of_a_new_session_survives_a_power_loss() {
     let create = |path: &'static str, durability| {
         synced(|memory| {

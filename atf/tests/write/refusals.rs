@@ -196,11 +196,8 @@ fn the_number_of_reserved_details_is_limited() {
         }
         let (next, limit) = (1 << 20, 1 << 20);
         let full = writer.write_index(&event(next), Some(next));
-        assert_refused(
-            full,
-            "detail_seq",
-            &ErrorKind::TooManyReservations { limit },
-        );
+        let kind = ErrorKind::TooManyReservations { limit };
+        assert_refused(full, "detail_seq", &kind);
         for seq in 0..1 << 20 {
             let time = event(seq).timestamp_ns;
             writer.write_detail(seq, time, &detail(seq, b"")).unwrap();
@@ -236,15 +233,18 @@ fn nothing_is_written_after_finalizing() {
 
 #[test]
 fn a_folder_that_contains_a_thread_is_refused_and_left_unchanged() {
-    for name in ["index.atf", "detail.atf"] {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(name);
-        std::fs::write(&path, "theirs").unwrap();
-        let error = ThreadWriter::create(folder.path(), 0, &WriteOptions::default()).unwrap_err();
-        assert_eq!(error.kind(), &ErrorKind::Io(io::ErrorKind::AlreadyExists));
-        assert_eq!(error.path(), Some(&*path));
-        assert_eq!(std::fs::read(&path).unwrap(), b"theirs");
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    for name in ["index.atf", "detail.atf", "ring.atf"] {
+        for survive_kill in [false, true] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join(name);
+            std::fs::write(&path, "theirs").unwrap();
+            let options = WriteOptions::default().survive_kill(survive_kill);
+            let error = ThreadWriter::create(folder.path(), 0, &options).unwrap_err();
+            assert_eq!(error.kind(), &ErrorKind::Io(io::ErrorKind::AlreadyExists));
+            assert_eq!(error.path(), Some(&*path));
+            assert_eq!(std::fs::read(&path).unwrap(), b"theirs");
+            assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        }
     }
 }
 
@@ -331,25 +331,6 @@ fn a_path_need_not_be_utf_8() {
     assert_eq!(reader.summary().threads, 1);
     let again = SessionWriter::create(&folder, &WriteOptions::default()).unwrap_err();
     assert!(again.to_string().contains("s\u{fffd}/manifest.json"));
-}
-
-#[test]
-fn a_ring_that_cannot_be_created_is_reported_and_an_existing_one_is_kept() {
-    let options = WriteOptions::default().survive_kill(true);
-    let folder = tempfile::tempdir().unwrap();
-    let ring = folder.path().join("ring.atf");
-    std::fs::write(&ring, "theirs").unwrap();
-    let error = ThreadWriter::create(folder.path(), 0, &options).unwrap_err();
-    assert_eq!(error.kind(), &ErrorKind::Io(io::ErrorKind::AlreadyExists));
-    assert_eq!(error.path(), Some(&*ring));
-    assert_eq!(std::fs::read(&ring).unwrap(), b"theirs");
-
-    // The buffer exceeds the maximum file size. The writer leaves no files.
-    let options = options.buffer_size(usize::MAX / 8);
-    let folder = tempfile::tempdir().unwrap();
-    let error = ThreadWriter::create(folder.path(), 0, &options).unwrap_err();
-    assert_eq!(error.path(), Some(&*folder.path().join("ring.atf")));
-    assert!(!folder.path().join("ring.atf").exists());
 }
 
 #[test]
