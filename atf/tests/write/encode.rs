@@ -13,20 +13,6 @@ fn event() -> IndexEvent {
         .detail_seq(Some(7))
 }
 
-fn header(wire: Wire) -> IndexHeader {
-    let mut header = IndexHeader::new(wire, 42);
-    header.arch = Arch::ARM64;
-    header.os = Os::WINDOWS;
-    header.flags = IndexFlags::HAS_DETAIL_FILE;
-    header.clock_type = Clock::BOOTTIME;
-    header.event_count = 2;
-    header.events_offset = 64;
-    header.footer_offset = 128;
-    header.time_start_ns = 1000;
-    header.time_end_ns = 2000;
-    header
-}
-
 #[track_caller]
 fn assert_out_of_range<T: std::fmt::Debug>(
     result: atf::Result<T>,
@@ -56,7 +42,7 @@ fn a_number_too_large_for_its_field_is_refused_and_never_truncated() {
     kind.encode(Wire::V1).unwrap();
     assert_out_of_range(kind.encode(Wire::V2), "event_kind", 256, 255);
 
-    let mut long = header(Wire::V1);
+    let mut long = IndexHeader::new(Wire::V1, 42);
     long.event_count = none + 1;
     assert_out_of_range(long.encode(), "header.event_count", none + 1, none);
     long.wire = Wire::V2;

@@ -291,29 +291,24 @@ fn a_thread_that_cannot_be_listed_or_created_can_be_retried() {
     panic!("the thread was never created");
 }
 
-/// Writes with small buffers on a disk that is full after `most` bytes of the detail file.
-fn with_full_details(most: usize) -> (Memory, ThreadWriter) {
+#[test]
+fn if_the_detail_file_is_full_the_events_before_the_first_lost_detail_survive() {
+    // There is room for the header and the first four details of 1024 bytes each.
+    let mut left: usize = 64 + 4 * 1024 + 100;
     let memory = Memory::new();
-    let left = std::sync::atomic::AtomicUsize::new(most);
     memory.decide(move |step, path| {
         if step != Step::Write || !path.ends_with("detail.atf") {
             return Fate::Done;
         }
-        use std::sync::atomic::Ordering::Relaxed;
-        match left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(64).or(Some(0))) {
-            Ok(left) if left >= 64 => Fate::Short(64),
-            _ => Fate::Refused(io::ErrorKind::StorageFull),
-        }
+        let Some(rest) = left.checked_sub(64) else {
+            return Fate::Refused(io::ErrorKind::StorageFull);
+        };
+        left = rest;
+        Fate::Short(64)
     });
     let options = options(Wire::V1, Durability::None);
-    let writer = ThreadWriter::create_on(Arc::new(memory.clone()), "thread_7", 7, &options);
-    (memory, writer.unwrap())
-}
-
-#[test]
-fn if_the_detail_file_is_full_the_events_before_the_first_lost_detail_survive() {
-    // There is room for the header and the first four details of 1024 bytes each.
-    let (memory, mut writer) = with_full_details(64 + 4 * 1024 + 100);
+    let storage = Arc::new(memory.clone());
+    let mut writer = ThreadWriter::create_on(storage, "thread_7", 7, &options).unwrap();
     let payload = [7; 1000];
     let mut written = 0;
     let error = loop {

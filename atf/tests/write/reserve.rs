@@ -237,44 +237,6 @@ proptest! {
     }
 }
 
-/// Returns the four events' links and the details' contents.
-fn of_four(folder: &Path) -> (Vec<Option<u64>>, Vec<Vec<u8>>) {
-    let thread = ThreadReader::open(folder).unwrap();
-    let links = thread
-        .index()
-        .events_in(..)
-        .map(|event| event.unwrap().detail_seq);
-    let links = links.collect();
-    let detail = thread.detail().unwrap();
-    let payloads = detail
-        .events_in(..)
-        .map(|of| detail.payload(&of.unwrap(), 100).unwrap());
-    (links, payloads.collect())
-}
-
-/// Reserves four details, writes the first, drops the second, and writes the others.
-fn drop_one_of_four(wire: Wire, survive_kill: bool) -> (TempDir, u64) {
-    let folder = TempDir::new().unwrap();
-    let mut writer = ThreadWriter::create(folder.path(), 7, &options(wire, survive_kill)).unwrap();
-    for seq in 0..4 {
-        writer.write_index(&event(seq), Some(seq)).unwrap();
-    }
-    let write = |writer: &mut ThreadWriter, seq: u64| {
-        let time = event(seq).timestamp_ns;
-        writer
-            .write_detail(seq, time, &detail(seq, &[u8::try_from(seq).unwrap()]))
-            .unwrap()
-    };
-    assert_eq!(write(&mut writer, 0), 0);
-    writer.drop_detail(1).unwrap();
-    assert_eq!(writer.next_detail_seq(), 4);
-    write(&mut writer, 2);
-    write(&mut writer, 3);
-    let summary = writer.finalize().unwrap();
-    assert_eq!(summary.event_count, 4);
-    (folder, summary.dropped_details)
-}
-
 #[test]
 fn a_dropped_detail_leaves_no_link_and_those_after_it_move_up() {
     for (wire, survive_kill) in [
@@ -283,10 +245,34 @@ fn a_dropped_detail_leaves_no_link_and_those_after_it_move_up() {
         (Wire::V2, false),
         (Wire::V2, true),
     ] {
-        let (folder, dropped) = drop_one_of_four(wire, survive_kill);
-        assert_eq!(dropped, 1);
-        let links = vec![Some(0), None, Some(1), Some(2)];
-        let payloads = vec![vec![0], vec![2], vec![3]];
-        assert_eq!(of_four(folder.path()), (links, payloads));
+        let folder = TempDir::new().unwrap();
+        let options = options(wire, survive_kill);
+        let mut writer = ThreadWriter::create(folder.path(), 7, &options).unwrap();
+        for seq in 0..4 {
+            writer.write_index(&event(seq), Some(seq)).unwrap();
+        }
+        let write = |writer: &mut ThreadWriter, byte: u8| {
+            let seq = byte.into();
+            let time = event(seq).timestamp_ns;
+            let written = writer.write_detail(seq, time, &detail(seq, &[byte]));
+            written.unwrap()
+        };
+        assert_eq!(write(&mut writer, 0), 0);
+        writer.drop_detail(1).unwrap();
+        assert_eq!(writer.next_detail_seq(), 4);
+        write(&mut writer, 2);
+        write(&mut writer, 3);
+        let summary = writer.finalize().unwrap();
+        assert_eq!((summary.event_count, summary.dropped_details), (4, 1));
+
+        let thread = ThreadReader::open(folder.path()).unwrap();
+        let events = thread.index().events_in(..);
+        let links: Vec<_> = events.map(|event| event.unwrap().detail_seq).collect();
+        assert_eq!(links, [Some(0), None, Some(1), Some(2)]);
+        let detail = thread.detail().unwrap();
+        let payloads = detail
+            .events_in(..)
+            .map(|of| detail.payload(&of.unwrap(), 100).unwrap());
+        assert_eq!(payloads.collect::<Vec<_>>(), [[0_u8], [2], [3]]);
     }
 }

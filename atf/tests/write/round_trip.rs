@@ -95,31 +95,22 @@ fn a_finalized_thread_has_the_layout_of_the_sources() {
 }
 
 #[test]
-fn a_thread_without_details_has_no_detail_file() {
+fn a_thread_without_details_or_events_has_no_detail_file() {
     for &wire in Wire::ALL {
-        let root = tempfile::tempdir().unwrap();
-        let mut writer = ThreadWriter::create(root.path(), 7, &options(wire, 0)).unwrap();
-        (0..10).for_each(|seq| put(&mut writer, seq, None).unwrap());
-        writer.finalize().unwrap();
-        assert!(!root.path().join("detail.atf").exists());
+        for count in [0, 10] {
+            let root = tempfile::tempdir().unwrap();
+            let mut writer = ThreadWriter::create(root.path(), 7, &options(wire, 0)).unwrap();
+            (0..count).for_each(|seq| put(&mut writer, seq, None).unwrap());
+            let summary = writer.finalize().unwrap();
+            assert_eq!(summary.time_range.is_none(), count == 0);
+            assert!(!root.path().join("detail.atf").exists());
 
-        let (mut events, _) = records(10);
-        events.iter_mut().for_each(|event| event.detail_seq = None);
-        let mut index = IndexFile::new(wire.version(), events);
-        index.flags = 0;
-        assert!(bytes(root.path(), "index.atf") == index.bytes());
-    }
-}
-
-#[test]
-fn a_thread_without_events_can_be_finalized() {
-    for &wire in Wire::ALL {
-        let root = tempfile::tempdir().unwrap();
-        let mut writer = ThreadWriter::create(root.path(), 7, &options(wire, 0)).unwrap();
-        assert_eq!(writer.finalize().unwrap().time_range, None);
-        let mut index = IndexFile::new(wire.version(), Vec::new());
-        index.flags = 0;
-        assert_eq!(bytes(root.path(), "index.atf"), index.bytes());
+            let (mut events, _) = records(count);
+            events.iter_mut().for_each(|event| event.detail_seq = None);
+            let mut index = IndexFile::new(wire.version(), events);
+            index.flags = 0;
+            assert!(bytes(root.path(), "index.atf") == index.bytes());
+        }
     }
 }
 
@@ -272,20 +263,19 @@ fn names_losses_and_anchors_are_in_the_manifest() {
     );
     session.write_manifest().unwrap();
     let writers = [1, 2].map(|id| session.thread(id).unwrap());
-    let threads = || {
+    let manifest = || {
         let manifest = Manifest::open(session.path().join("manifest.json")).unwrap();
         assert!(manifest.problems.is_empty(), "{:?}", manifest.problems);
-        let threads = manifest.threads.into_iter();
+        manifest
+    };
+    let threads = || {
+        let threads = manifest().threads.into_iter();
         let threads = threads.map(|t| (t.id, t.name, t.lost_events, t.lost_details));
         threads.collect::<Vec<_>>()
     };
     let names = || {
-        let manifest = Manifest::open(session.path().join("manifest.json")).unwrap();
-        let names = manifest
-            .symbols
-            .into_iter()
-            .filter_map(|symbol| symbol.name);
-        names.collect::<Vec<_>>()
+        let symbols = manifest().symbols.into_iter();
+        symbols.filter_map(|symbol| symbol.name).collect::<Vec<_>>()
     };
     let main = Some("main".to_owned());
     let early = (1, main.clone(), Some(Loss::new(5, 10, 20)), None);
@@ -322,7 +312,7 @@ fn names_losses_and_anchors_are_in_the_manifest() {
         threads(),
         [(1, main, lost.0, lost.1), (2, audio, None, None)]
     );
-    let manifest = Manifest::open(session.path().join("manifest.json")).unwrap();
+    let manifest = manifest();
     assert_eq!(manifest.timing_anchors, [anchor(600), anchor(1)]);
     assert_eq!(manifest.modules[0].function_offsets, Some(true));
     assert_eq!(names(), ["set", "added", "last"]);
