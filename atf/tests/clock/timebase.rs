@@ -34,73 +34,54 @@ fn apple_silicon_has_125_nanoseconds_for_3_ticks() {
 }
 
 #[test]
-fn a_counter_of_10_mhz_has_ticks_of_100_nanoseconds() {
-    assert_eq!(qpc(10_000_000).to_ns(1), 100);
-    assert_eq!(qpc(10_000_000).to_ns(123_456_789), 12_345_678_900);
-    // Five centuries are 1.57788e17 ticks. In 64 bits, ticks * 10⁹ would wrap after half an hour.
-    assert_eq!(
-        qpc(10_000_000).to_ns(157_788_000_000_000_000),
-        15_778_800_000_000_000_000
-    );
-}
-
-#[test]
-fn a_counter_of_3_ghz_rounds_down() {
-    // Each tick is a third of a nanosecond.
-    let expected = [
-        (1, 0),
-        (2, 0),
-        (3, 1),
-        (5, 1),
-        (6, 2),
-        (3_000_000_000, 1_000_000_000),
-    ];
-    for (ticks, ns) in expected {
-        assert_eq!(qpc(3_000_000_000).to_ns(ticks), ns);
+fn other_ticks_are_exact_and_rounded_down() {
+    const MAX: u64 = u64::MAX;
+    for (timebase, ticks, ns) in [
+        // 10 MHz. Five centuries are 1.57788e17 ticks. In 64 bits, ticks * 10⁹ would wrap after
+        // half an hour.
+        (qpc(10_000_000), 1, 100),
+        (qpc(10_000_000), 123_456_789, 12_345_678_900),
+        (
+            qpc(10_000_000),
+            157_788_000_000_000_000,
+            15_778_800_000_000_000_000,
+        ),
+        // 3 GHz: each tick is a third of a nanosecond. 2⁶⁴ - 1 is divisible by 3.
+        (qpc(3_000_000_000), 1, 0),
+        (qpc(3_000_000_000), 2, 0),
+        (qpc(3_000_000_000), 3, 1),
+        (qpc(3_000_000_000), 5, 1),
+        (qpc(3_000_000_000), 6, 2),
+        (qpc(3_000_000_000), 3_000_000_000, 1_000_000_000),
+        (qpc(3_000_000_000), MAX, 6_148_914_691_236_517_205),
+        // The PC's PIT: 1 193 182 Hz. 1 tick: 838.09534…, a second minus a tick: 999 999 161.904….
+        (qpc(1_193_182), 1, 838),
+        (qpc(1_193_182), 1_193_181, 999_999_161),
+        (qpc(1_193_182), 1_193_182, 1_000_000_000),
+        // The PC's ACPI timer runs at 3 579 545 Hz. The ticks are 100 years, or 3 155 760 000 s,
+        // plus half a second rounded down: 1 789 772 ticks, which are 499 999 860.317… ns.
+        (
+            qpc(3_579_545),
+            3_579_545 * 3_155_760_000 + 1_789_772,
+            3_155_760_000_499_999_860,
+        ),
+        (qpc(1), 7, 7_000_000_000),
+        // rest = 2⁶³ - 1 of 2⁶³ ticks: (2⁶³ - 1) * 10⁹ / 2⁶³ = 10⁹ - 10⁹ / 2⁶³.
+        (qpc(1 << 63), (1 << 63) - 1, 999_999_999),
+        // (2⁶⁴ - 2) * (2⁶⁴ - 1) / (2⁶⁴ - 1)
+        (mach(MAX, MAX), MAX - 1, MAX - 1),
+        // (2⁶⁴ - 2) * (2⁶³) / (2⁶⁴ - 1) = 2⁶³ - 2⁶³ / (2⁶⁴ - 1), so 2⁶³ - 1.
+        (mach(1 << 63, MAX), MAX - 1, (1 << 63) - 1),
+        // Results beyond 64 bits saturate. 2⁶⁴ - 1 = 184 467 440 737 095 516 * 100 + 15
+        (mach(125, 3), MAX, MAX),
+        (qpc(10_000_000), MAX, MAX),
+        (qpc(10_000_000), 184_467_440_737_095_516, MAX - 15),
+        (qpc(10_000_000), 184_467_440_737_095_517, MAX),
+        // Two ticks are 2⁶⁴ - 1 ns, which still fits; a third exceeds the range.
+        (mach(MAX, 2), 3, MAX),
+    ] {
+        assert_eq!(timebase.to_ns(ticks), ns, "{timebase:?}, {ticks} ticks");
     }
-    // 2⁶⁴ - 1 is divisible by 3: 6 148 914 691 236 517 205.
-    assert_eq!(
-        qpc(3_000_000_000).to_ns(u64::MAX),
-        6_148_914_691_236_517_205
-    );
-}
-
-#[test]
-fn odd_frequencies_are_exact() {
-    // The PC's PIT: 1 193 182 Hz. 1 tick: 838.09534…, a second minus a tick: 999 999 161.904….
-    assert_eq!(qpc(1_193_182).to_ns(1), 838);
-    assert_eq!(qpc(1_193_182).to_ns(1_193_181), 999_999_161);
-    assert_eq!(qpc(1_193_182).to_ns(1_193_182), 1_000_000_000);
-    // The PC's ACPI timer runs at 3 579 545 Hz. The ticks are 100 years, or 3 155 760 000 s, plus
-    // half a second rounded down: 1 789 772 ticks, which are 499 999 860.317… ns.
-    let ticks = 3_579_545 * 3_155_760_000 + 1_789_772;
-    assert_eq!(qpc(3_579_545).to_ns(ticks), 3_155_760_000_499_999_860);
-    assert_eq!(qpc(1).to_ns(7), 7_000_000_000);
-}
-
-#[test]
-fn products_past_64_bits_are_exact() {
-    // rest = 2⁶³ - 1 of 2⁶³ ticks: (2⁶³ - 1) * 10⁹ / 2⁶³ = 10⁹ - 10⁹ / 2⁶³.
-    assert_eq!(qpc(1 << 63).to_ns((1 << 63) - 1), 999_999_999);
-    // (2⁶⁴ - 2) * (2⁶⁴ - 1) / (2⁶⁴ - 1)
-    assert_eq!(mach(u64::MAX, u64::MAX).to_ns(u64::MAX - 1), u64::MAX - 1);
-    // (2⁶⁴ - 2) * (2⁶³) / (2⁶⁴ - 1) = 2⁶³ - 2⁶³ / (2⁶⁴ - 1), so 2⁶³ - 1.
-    assert_eq!(mach(1 << 63, u64::MAX).to_ns(u64::MAX - 1), (1 << 63) - 1);
-}
-
-#[test]
-fn a_result_beyond_64_bits_saturates() {
-    assert_eq!(mach(125, 3).to_ns(u64::MAX), u64::MAX);
-    assert_eq!(qpc(10_000_000).to_ns(u64::MAX), u64::MAX);
-    // 2⁶⁴ - 1 = 184 467 440 737 095 516 * 100 + 15
-    assert_eq!(
-        qpc(10_000_000).to_ns(184_467_440_737_095_516),
-        u64::MAX - 15
-    );
-    assert_eq!(qpc(10_000_000).to_ns(184_467_440_737_095_517), u64::MAX);
-    // Two ticks are 2⁶⁴ - 1 ns, which still fits; a third exceeds the range, so the result
-    // saturates.
-    assert_eq!(mach(u64::MAX, 2).to_ns(3), u64::MAX);
 }
 
 #[test]
