@@ -114,18 +114,6 @@ proptest! {
 }
 
 #[test]
-fn a_return_ends_the_innermost_call_of_its_function_and_calls_inside_it() {
-    let found = pair(&[(CALL, 1), (CALL, 2), (CALL, 3), (RETURN, 1), (RETURN, 2)]);
-    let expected = [
-        (3, 2, Some(3), Some((SpanEnd::NotReturned, 3))),
-        (2, 1, Some(3), Some((SpanEnd::NotReturned, 2))),
-        (1, 0, Some(3), Some((SpanEnd::Return, 1))),
-        (2, 4, Some(4), None),
-    ];
-    assert_eq!(found, expected);
-}
-
-#[test]
 fn the_part_of_a_span_in_a_range_is_counted_once() {
     // Function 1 lasts from 10 to 60 and calls function 2, which lasts from 20 to 40. Function 3
     // starts at 70.
@@ -181,9 +169,11 @@ fn a_span_without_an_end_or_with_an_earlier_end_has_no_duration() {
 }
 
 #[test]
-fn a_depth_is_displayed_as_its_number() {
-    assert_eq!(Depth::Recorded(40).to_string(), "40");
-    assert_eq!(format!("{:>3}", Depth::Derived(7)), "  7");
+fn a_depth_is_displayed_as_its_number_and_marked_as_recorded_or_derived() {
+    let (recorded, derived) = (Depth::Recorded(40), Depth::Derived(7));
+    assert_eq!(recorded.to_string(), "40");
+    assert_eq!(format!("{derived:>3}"), "  7");
+    assert!(!recorded.is_derived() && derived.is_derived());
 }
 
 #[test]
@@ -253,10 +243,4 @@ fn a_stack_counts_its_open_calls() {
     assert_eq!(stack.depth(), 3);
     stack.finish(|_| ());
     assert_eq!(stack.depth(), 0);
-}
-
-#[test]
-fn a_depth_is_marked_as_recorded_or_derived() {
-    assert!(!Depth::Recorded(3).is_derived());
-    assert!(Depth::Derived(3).is_derived());
 }
