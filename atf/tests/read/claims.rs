@@ -47,10 +47,8 @@ fn threads_are_read_in_parallel() {
     let folder = session(8);
     let counts: Vec<usize> = std::thread::scope(|scope| {
         let session = SessionReader::open(folder.path()).unwrap();
-        let paths = session
-            .threads()
-            .iter()
-            .map(|thread| thread.path().to_owned());
+        let threads = session.threads().iter();
+        let paths = threads.map(|thread| thread.path().to_owned());
         let readers: Vec<_> = paths
             .map(|path| scope.spawn(move || count(&path)))
             .collect();
@@ -67,16 +65,12 @@ fn threads_are_read_in_parallel() {
 #[test]
 fn the_readers_have_the_published_names() {
     let index = IndexReader::from_bytes(IndexFile::finalized(2, 3).bytes()).unwrap();
-    assert_eq!(
-        index.get(2).unwrap(),
-        index.events().last().map(Result::unwrap)
-    );
+    let last = index.events().last().map(Result::unwrap);
+    assert_eq!(index.get(2).unwrap(), last);
     let detail = DetailReader::from_bytes(DetailFile::finalized(2, 3).bytes()).unwrap();
     assert_eq!(detail.events().map(Result::unwrap).count(), 3);
     let folder = session(2);
     let session = SessionReader::open(folder.path()).unwrap();
-    assert_eq!(
-        session.merge().events().filter(Result::is_ok).count(),
-        5 + 6
-    );
+    let merge = session.merge();
+    assert_eq!(merge.events().filter(Result::is_ok).count(), 5 + 6);
 }

@@ -57,13 +57,10 @@ impl File<'_> {
         let place = &self.case["place"];
         let offset = place["offset"].as_u64();
         let is_reported = offset.is_none() || errors.iter().any(|error| error.offset() == offset);
-        let is_of_payload = self.case["rules"][0]
-            .as_str()
-            .is_some_and(|it| it.starts_with("ATF-DPAY"));
-        assert!(
-            self.may("accept") || is_of_payload || is_reported,
-            "{self}: {errors:?}"
-        );
+        let rule = self.case["rules"][0].as_str();
+        let is_of_payload = rule.is_some_and(|it| it.starts_with("ATF-DPAY"));
+        let is_right = self.may("accept") || is_of_payload || is_reported;
+        assert!(is_right, "{self}: {errors:?}");
     }
 
     /// Compares how the events were counted, and how many bytes follow them, with the expected document.
@@ -75,18 +72,12 @@ impl File<'_> {
                 zero_tail_bytes,
                 partial_footer,
                 ..
-            } => {
-                trailing_bytes + zero_tail_bytes + partial_footer.map_or(0, |partial| partial.size)
-            }
+            } => trailing_bytes + zero_tail_bytes + partial_footer.map_or(0, |it| it.size),
             Completeness::DamagedFooter { trailing_bytes, .. } => *trailing_bytes,
             _ => after_footer,
         };
-        let count_source = derived["count_source"].as_str();
-        assert_eq!(
-            count_source.unwrap_or(source.name()),
-            source.name(),
-            "{self}"
-        );
+        let expected = derived["count_source"].as_str();
+        assert!(expected.is_none_or(|it| it == source.name()), "{self}");
         let expected = derived.get("trailing_bytes").map(number);
         assert_eq!(expected.unwrap_or(trailing), trailing, "{self}");
     }
@@ -103,35 +94,25 @@ impl std::fmt::Display for File<'_> {
 macro_rules! assert_covered {
     ($file:expr, $reader:expr) => {{
         let (file, reader, regions) = ($file, $reader, $reader.regions());
+        let shown = format!("{file}: {regions:?}");
         let mut end = 0;
         for region in &regions {
-            assert!(
-                region.offset == end && region.size > 0,
-                "{file}: {regions:?}"
-            );
+            assert!(region.offset == end && region.size > 0, "{shown}");
             end = region.end();
         }
-        assert_eq!(end, reader.file_size(), "{file}: {regions:?}");
-        assert!(
-            regions.is_sorted_by(|one, next| one.kind < next.kind),
-            "{file}: {regions:?}"
-        );
+        assert_eq!(end, reader.file_size(), "{shown}");
+        let is_sorted = regions.is_sorted_by(|one, next| one.kind < next.kind);
+        assert!(is_sorted, "{shown}");
         let place = |kind| {
             let found = regions.iter().find(|region| region.kind == kind);
             found.map(|region| region.offset..region.end())
         };
         let (start, end) = (reader.header().events_offset, reader.events_end());
         assert_eq!(place(RegionKind::Header), Some(0..64), "{file}");
-        assert_eq!(
-            place(RegionKind::Gap),
-            (start > 64).then_some(64..start),
-            "{file}"
-        );
-        assert_eq!(
-            place(RegionKind::Events),
-            (end > start).then_some(start..end),
-            "{file}"
-        );
+        let gap = (start > 64).then_some(64..start);
+        assert_eq!(place(RegionKind::Gap), gap, "{file}");
+        let events = (end > start).then_some(start..end);
+        assert_eq!(place(RegionKind::Events), events, "{file}");
         let footer = reader.footer_offset().map(|at| at..at + 64);
         assert_eq!(place(RegionKind::Footer), footer, "{file}");
         let (damaged, torn) = match reader.completeness() {
@@ -162,12 +143,10 @@ fn number<T: TryFrom<u64>>(value: &Value) -> T {
 fn every_file_of_the_corpus_has_the_expected_events_however_it_is_read() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../conformance/corpus");
     let mut count = 0;
-    for table in ["v1", "v2"]
-        .iter()
-        .flat_map(|wire| fs::read_dir(corpus.join(wire)).unwrap())
-    {
-        let table: Value =
-            serde_json::from_slice(&fs::read(table.unwrap().path()).unwrap()).unwrap();
+    let tables = ["v1", "v2"].map(|wire| fs::read_dir(corpus.join(wire)).unwrap());
+    for table in tables.into_iter().flatten() {
+        let text = fs::read(table.unwrap().path()).unwrap();
+        let table: Value = serde_json::from_slice(&text).unwrap();
         for case in table["cases"].as_array().unwrap() {
             for (name, parts) in case["files"].as_object().unwrap() {
                 let parts = parts.as_array().unwrap();
@@ -209,20 +188,14 @@ fn index(file: &File<'_>) {
     let header = &file.case["expected"]["header"]["thread_id"];
     let event = |event: &Value| {
         let [time, function] = ["timestamp_ns", "function_id"].map(|name| number(&event[name]));
+        let link = &event["detail_seq"];
         IndexEvent::new(time, function, number::<u32>(&event["event_kind"]).into())
             .thread_id(number(event.get("thread_id").unwrap_or(header)))
             .call_depth(event.get("call_depth").map(number))
-            .detail_seq(
-                event["detail_seq"]
-                    .is_string()
-                    .then(|| number(&event["detail_seq"])),
-            )
+            .detail_seq(link.is_string().then(|| number(link)))
     };
-    assert_eq!(
-        read,
-        expected.iter().map(event).collect::<Vec<_>>(),
-        "{file}"
-    );
+    let expected: Vec<_> = expected.iter().map(event).collect();
+    assert_eq!(read, expected, "{file}");
 }
 
 fn detail(file: &File<'_>) {
@@ -237,12 +210,9 @@ fn detail(file: &File<'_>) {
     let reported: Vec<_> = detail.events().filter_map(Result::err).collect();
     assert_covered!(file, &detail);
     let texts = |errors: &[Error]| errors.iter().map(ToString::to_string).collect::<Vec<_>>();
-    assert_eq!(
-        texts(&reported),
-        texts(&detail.problems().unwrap()),
-        "{file}"
-    );
-    file.assert_reported(&[detail.problems().unwrap(), detail.disagreements().to_vec()].concat());
+    let problems = detail.problems().unwrap();
+    assert_eq!(texts(&reported), texts(&problems), "{file}");
+    file.assert_reported(&[problems, detail.disagreements().to_vec()].concat());
     let Some(expected) = file.expected() else {
         let names: BTreeSet<_> = file.names().map(|(name, _)| name).collect();
         return assert_eq!(detail.event_count(), names.len() as u64, "{file}");
@@ -258,11 +228,8 @@ fn detail(file: &File<'_>) {
         timestamp: number(&event["timestamp"]),
         payload: hex(event["payload"].as_str().unwrap()),
     };
-    assert_eq!(
-        read,
-        expected.iter().map(event).collect::<Vec<_>>(),
-        "{file}"
-    );
+    let expected: Vec<_> = expected.iter().map(event).collect();
+    assert_eq!(read, expected, "{file}");
 }
 
 /// The rules about manifests that the parser checks.
@@ -281,16 +248,9 @@ fn manifest(file: &File<'_>) {
         |it: &Value| it["file"] == file.name && PARSED.iter().any(|id| it["rule"] == *id);
     let mut broken = file.case["broken"].as_array().into_iter().flatten();
     let is_first = broken.clone().next().is_some_and(is_parsed);
-    assert_eq!(
-        broken.any(is_parsed),
-        !problems.is_empty(),
-        "{file}: {problems:?}"
-    );
+    let is_broken = broken.any(is_parsed);
+    assert_eq!(is_broken, !problems.is_empty(), "{file}: {problems:?}");
     let place = file.case["place"]["offset"].as_u64().filter(|_| is_first);
-    let is_there = |place| {
-        problems
-            .iter()
-            .any(|problem| problem.offset() == Some(place))
-    };
+    let is_there = |place| problems.iter().any(|it| it.offset() == Some(place));
     assert!(place.is_none_or(is_there), "{file}: {problems:?}");
 }

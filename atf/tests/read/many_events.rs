@@ -50,10 +50,8 @@ fn a_scan_in_parts_finds_the_same_as_a_single_scan() {
         &[2048, 2049],
     ] {
         let bytes = file(2, 120_000, back).bytes();
-        let scan = IndexReader::from_bytes(bytes.clone())
-            .unwrap()
-            .scan()
-            .unwrap();
+        let index = IndexReader::from_bytes(bytes.clone()).unwrap();
+        let scan = index.scan().unwrap();
         let disorder = scan.disorder.map(|it| (it.first_seq, it.count));
         let expected = back.first().map(|first| (*first, back.len() as u64));
         assert_eq!(disorder, expected);
@@ -74,17 +72,12 @@ fn a_file_that_shrinks_is_an_error_from_either_end_and_in_parts() {
     let path = folder.path().join("index.atf");
     std::fs::write(&path, file(1, 120_000, &[]).bytes()).unwrap();
     let index = IndexReader::open(&path).unwrap();
-    File::options()
-        .write(true)
-        .open(&path)
-        .unwrap()
-        .set_len(64 + 32 * 100_000)
-        .unwrap();
+    let handle = File::options().write(true).open(&path).unwrap();
+    handle.set_len(64 + 32 * 100_000).unwrap();
     let is_cut = |error: &atf::Error| matches!(error.kind(), ErrorKind::UnexpectedEnd { .. });
     assert!(is_cut(&index.scan().unwrap_err()));
-    assert!(is_cut(
-        &index.scan_parallel(NonZero::new(3).unwrap()).unwrap_err()
-    ));
+    let threads = NonZero::new(3).unwrap();
+    assert!(is_cut(&index.scan_parallel(threads).unwrap_err()));
     let mut back = index.events_in(..).rev();
     assert!(is_cut(&back.next().unwrap().unwrap_err()));
     assert!(back.next().is_none());
@@ -112,8 +105,6 @@ fn the_result_of_the_first_scan_is_kept() {
     handle.write_all_at(&[0xff; 8], 64).unwrap();
     assert_eq!(index.scan().unwrap(), scan);
     assert_eq!(index.checksum().unwrap(), Checksum::Good);
-    assert_ne!(
-        IndexReader::open(&path).unwrap().checksum().unwrap(),
-        Checksum::Good
-    );
+    let again = IndexReader::open(&path).unwrap();
+    assert_ne!(again.checksum().unwrap(), Checksum::Good);
 }

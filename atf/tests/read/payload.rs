@@ -28,10 +28,8 @@ fn a_payload_is_read_in_parts_and_never_past_the_callers_limit() {
     assert_eq!(detail.payload(&event, 200_000).unwrap(), payload);
     assert_eq!(detail.function_payload(&event).unwrap(), None);
     let mut part = [0; 1000];
-    assert_eq!(
-        detail.read_payload(&event, 199_500, &mut part).unwrap(),
-        500
-    );
+    let read = detail.read_payload(&event, 199_500, &mut part).unwrap();
+    assert_eq!(read, 500);
     assert_eq!(part[..500], payload[199_500..]);
     assert_eq!(detail.read_payload(&event, u64::MAX, &mut part).unwrap(), 0);
 }
@@ -80,11 +78,9 @@ fn events_across_blocks_and_larger_than_blocks_are_found() {
         assert_eq!(places, file.places()[..2000]);
         assert_eq!(detail.checksum().unwrap(), Checksum::Good);
         let cut = ways::detail(file.without_footer()).unwrap();
-        assert_eq!(
-            (cut.event_count(), cut.events_end()),
-            (2000, file.places()[2000])
-        );
-        let last = usize::try_from(file.places()[2000]).unwrap() - 1;
+        let end = file.places()[2000];
+        assert_eq!((cut.event_count(), cut.events_end()), (2000, end));
+        let last = usize::try_from(end).unwrap() - 1;
         let changed = ways::detail(patched(&file.bytes(), last, &[8])).unwrap();
         assert!(matches!(changed.checksum().unwrap(), Checksum::Bad { .. }));
     }

@@ -48,19 +48,12 @@ fn one_corrupt_thread_does_not_hide_the_others() {
     fs::write(folder.path().join("thread_1/index.atf"), b"nonsense").unwrap();
     let session = SessionReader::open(folder.path()).unwrap();
     let error = session.threads()[1].open().unwrap_err();
-    assert_eq!(
-        error.kind(),
-        &ErrorKind::TooShort {
-            found: 8,
-            needed: 64
-        }
-    );
+    let (found, needed) = (8, 64);
+    assert_eq!(error.kind(), &ErrorKind::TooShort { found, needed });
     assert!(error.path().unwrap().ends_with("thread_1/index.atf"));
     let summary = session.summary();
-    assert_eq!(
-        (summary.threads, summary.unreadable, summary.index_events),
-        (2, 1, 10)
-    );
+    assert_eq!((summary.threads, summary.unreadable), (2, 1));
+    assert_eq!(summary.index_events, 10);
 }
 
 #[test]
@@ -69,19 +62,12 @@ fn an_empty_thread_does_not_change_the_time_range() {
     add_thread(folder.path(), 1, &IndexFile::finalized(1, 0));
     let summary = SessionReader::open(folder.path()).unwrap().summary();
     assert_eq!(summary.threads, 2);
-    assert_eq!(
-        summary.time_range,
-        Some(IndexFile::finalized(1, 5).footer_times)
-    );
+    let times = IndexFile::finalized(1, 5).footer_times;
+    assert_eq!(summary.time_range, Some(times));
     let empty = TempDir::new().unwrap();
     add_thread(empty.path(), 1, &IndexFile::finalized(1, 0));
-    assert_eq!(
-        SessionReader::open(empty.path())
-            .unwrap()
-            .summary()
-            .time_range,
-        None
-    );
+    let summary = SessionReader::open(empty.path()).unwrap().summary();
+    assert_eq!(summary.time_range, None);
 }
 
 #[test]
@@ -95,27 +81,19 @@ fn the_manifest_adds_threads_without_a_folder_and_never_removes_one() {
         .iter()
         .map(|e| (e.id(), e.presence(), e.is_listed()))
         .collect();
-    assert_eq!(
-        entries,
-        [
-            (0, Presence::Folder, false),
-            (3, Presence::Folder, true),
-            (7, Presence::Missing, true),
-        ]
-    );
-    assert_eq!(
-        session.threads()[2].open().unwrap_err().kind(),
-        &ErrorKind::MissingFolder
-    );
+    let expected = [
+        (0, Presence::Folder, false),
+        (3, Presence::Folder, true),
+        (7, Presence::Missing, true),
+    ];
+    assert_eq!(entries, expected);
+    let error = session.threads()[2].open().unwrap_err();
+    assert_eq!(error.kind(), &ErrorKind::MissingFolder);
     assert_eq!(session.summary().index_events, 10);
     let manifest = session.manifest().unwrap();
     assert_eq!(manifest.problem_count, 2);
-    assert!(
-        manifest.problems[0]
-            .path()
-            .unwrap()
-            .ends_with("manifest.json")
-    );
+    let path = manifest.problems[0].path().unwrap();
+    assert!(path.ends_with("manifest.json"));
 }
 
 #[test]
@@ -503,12 +481,8 @@ fn a_ring_that_cannot_be_read_is_reported_and_hides_nothing() {
         fs::write(folder.path().join("ring.atf"), &ring[..size]).unwrap();
         let thread = ThreadReader::open(folder.path()).unwrap();
         assert_eq!(thread.index().event_count(), 10);
-        assert_eq!(
-            thread.ring_error().is_none(),
-            is_whole,
-            "{:?}",
-            thread.ring_error()
-        );
+        let error = thread.ring_error();
+        assert_eq!(error.is_none(), is_whole, "{error:?}");
     }
 }
 

@@ -96,20 +96,17 @@ fn each_read_may_fail() {
         index.holes().collect::<Result<Vec<_>, _>>()?;
         Ok(count)
     };
-    let failed = (0..).take_while(|reads| match read(*reads) {
-        Ok(count) => {
-            assert_eq!(count, 2000);
-            false
+    let denied = ErrorKind::Io(io::ErrorKind::PermissionDenied);
+    let mut failed = 0;
+    let count = loop {
+        match read(failed) {
+            Ok(count) => break count,
+            Err(error) => assert_eq!(error.kind(), &denied),
         }
-        Err(error) => {
-            assert_eq!(
-                error.kind(),
-                &ErrorKind::Io(io::ErrorKind::PermissionDenied)
-            );
-            true
-        }
-    });
-    assert!(failed.count() > 10);
+        failed += 1;
+    };
+    assert_eq!(count, 2000);
+    assert!(failed > 10);
 }
 
 #[test]
@@ -184,17 +181,12 @@ fn a_shrinking_file_is_an_error_and_growth_is_ignored() {
     for seq in [10_000, 19_999] {
         let error = index.get(seq).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::UnexpectedEnd { .. }));
-        assert_eq!(
-            (error.offset(), error.path()),
-            (Some(64 + 32 * seq), Some(path.as_path()))
-        );
+        assert_eq!(error.offset(), Some(64 + 32 * seq));
+        assert_eq!(error.path(), Some(path.as_path()));
     }
     let read: Vec<_> = index.events_in(..).collect();
-    assert_eq!(
-        read.len(),
-        10_001,
-        "the remaining events, one error, then the end"
-    );
+    // The remaining events, one error, then the end.
+    assert_eq!(read.len(), 10_001);
     assert!(read[..10_000].iter().all(Result::is_ok) && read[10_000].is_err());
     assert!(unscanned.checksum().is_err());
 }

@@ -62,22 +62,15 @@ fn agree<R>(
 ) -> atf::Result<R> {
     let expected = first.as_ref().map_or_else(describe_error, &describe);
     for other in others {
-        assert_eq!(
-            other.as_ref().map_or_else(describe_error, &describe),
-            expected
-        );
+        let found = other.as_ref().map_or_else(describe_error, &describe);
+        assert_eq!(found, expected);
     }
     first
 }
 
 /// Formats an error without its path, because files in memory have none.
 fn describe_error(error: &Error) -> String {
-    format!(
-        "{:?} {:?} {:?}",
-        error.kind(),
-        error.field(),
-        error.offset()
-    )
+    format!("{:?}", (error.kind(), error.field(), error.offset()))
 }
 
 fn without_path(text: &str) -> String {

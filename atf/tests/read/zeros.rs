@@ -39,20 +39,15 @@ fn a_detail_file_with_zeros_after_any_cut_has_its_whole_events_and_at_most_the_t
         let places = file.places();
         for size in 64..bytes.len() {
             let cut = DetailReader::from_bytes(padded(&bytes[..size], 4096 + size % 130)).unwrap();
-            let whole = places[1..]
-                .iter()
-                .filter(|end| **end <= size as u64)
-                .count();
+            let is_whole = |end: &&u64| **end <= size as u64;
+            let whole = places[1..].iter().filter(is_whole).count();
             let read = details(&cut);
             assert_eq!(read[..whole], file.events[..whole], "{size} bytes");
             // The timestamp is the last field of an event's header.
-            let has_timestamp = places
-                .get(whole)
-                .is_some_and(|start| size as u64 > start + 16);
-            assert!(
-                read.len() <= whole + usize::from(has_timestamp),
-                "{size} bytes"
-            );
+            let torn = places.get(whole);
+            let has_timestamp = torn.is_some_and(|start| size as u64 > start + 16);
+            let most = whole + usize::from(has_timestamp);
+            assert!(read.len() <= most, "{size} bytes");
         }
     }
 }
