@@ -72,14 +72,9 @@ fn intermediate_results_of_the_largest_numbers_do_not_overflow() {
     assert_eq!(far.to_media(u64::MAX), Some(far.media_time));
     // (2⁶³ - 1) / 10⁹ s in a timescale of 10⁹ is 2⁶³ - 1 ns.
     let zero = anchor(0, 0, 1_000_000_000);
-    assert_eq!(
-        zero.to_host_ns(media(i64::MAX, 1_000_000_000)),
-        Some((1 << 63) - 1)
-    );
-    assert_eq!(
-        zero.to_media((1 << 63) - 1),
-        Some(media(i64::MAX, 1_000_000_000))
-    );
+    let (last, ns) = (media(i64::MAX, 1_000_000_000), (1 << 63) - 1);
+    assert_eq!(zero.to_host_ns(last), Some(ns));
+    assert_eq!(zero.to_media(ns), Some(last));
 }
 
 #[test]

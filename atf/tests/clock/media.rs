@@ -28,15 +28,11 @@ fn a_range_contains_exactly_the_timestamps_that_convert_to_its_times() {
                     media.is_some_and(|media| (from..=to).contains(&media))
                 };
                 let mut expected = timestamps.iter().copied().filter(is_in);
-                let ends = expected
-                    .next()
-                    .map(|first| (first, expected.next_back().unwrap_or(first)));
+                let first = expected.next();
+                let ends = first.map(|first| (first, expected.next_back().unwrap_or(first)));
                 let found = clock.to_host_range(from..=to);
-                assert_eq!(
-                    found.map(RangeInclusive::into_inner),
-                    ends,
-                    "{points:?} {from} {to}"
-                );
+                let found = found.map(RangeInclusive::into_inner);
+                assert_eq!(found, ends, "{points:?} {from} {to}");
             }
         }
         let all = clock.to_host_range(0..=u64::MAX).unwrap();

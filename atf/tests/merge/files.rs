@@ -136,20 +136,16 @@ fn one_corrupt_thread_of_two_does_not_hide_the_other() {
     let folder = session(&threads);
     fs::write(index(folder.path(), 0), b"nonsense").unwrap();
     let merge = SessionReader::open(folder.path()).unwrap().merge();
-    let kind = ErrorKind::TooShort {
-        found: 8,
-        needed: 64,
-    };
+    let (found, needed) = (8, 64);
+    let kind = ErrorKind::TooShort { found, needed };
     assert_eq!(merge.problems().len(), 1);
     assert_eq!(merge.problems()[0].thread, Some(0));
     assert_eq!(merge.problems()[0].error.kind(), &kind);
     let merged = merge.events();
     assert_eq!(merged.problems().len(), 1);
     let (found, errors): (Vec<_>, Vec<_>) = merged.partition(Result::is_ok);
-    assert_eq!(
-        places(found.into_iter()),
-        expected(&threads[1..], 0..=u64::MAX)
-    );
+    let found = places(found.into_iter());
+    assert_eq!(found, expected(&threads[1..], 0..=u64::MAX));
     let errors: Vec<_> = errors.into_iter().map(Result::unwrap_err).collect();
     assert_eq!(errors.iter().map(Error::kind).collect::<Vec<_>>(), [&kind]);
     let parts = merge.partitions(2).into_iter();

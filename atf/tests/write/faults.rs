@@ -222,10 +222,8 @@ fn a_thread_that_cannot_be_created_leaves_no_files() {
             assert!(fault > 4, "the loop reached every step");
             return;
         };
-        assert_eq!(
-            *error.kind(),
-            ErrorKind::Io(io::ErrorKind::PermissionDenied)
-        );
+        let denied = ErrorKind::Io(io::ErrorKind::PermissionDenied);
+        assert_eq!(*error.kind(), denied);
         assert!(memory.paths().is_empty(), "step {fault}");
         assert!(memory.folders().is_empty(), "step {fault}");
     }

@@ -96,10 +96,8 @@ fn an_unreadable_manifest_is_left_unchanged() {
     ] {
         fs::write(&path, text).unwrap();
         let error = add_symbols(folder.path(), &[]).unwrap_err().to_string();
-        assert!(
-            error.contains("manifest.json") && error.contains(problem),
-            "{error}"
-        );
+        assert!(error.contains("manifest.json"), "{error}");
+        assert!(error.contains(problem), "{error}");
         assert_eq!(fs::read(&path).unwrap(), text);
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use atf::detail::DetailEventHeader;
 use atf::index::IndexEvent;
 use atf::write::{Memory, SessionWriter, ThreadWriter, WriteOptions};
-use atf::{Error, ErrorKind, EventKind, Wire};
+use atf::{DetailEventType, Error, ErrorKind, EventKind, Wire};
 
 use super::{detail, event, put};
 
@@ -310,10 +310,8 @@ fn a_path_that_cannot_be_written_is_reported_and_left_unchanged() {
     ] {
         let error = SessionWriter::create(path, &options).unwrap_err();
         assert_eq!(error.kind(), &ErrorKind::Io(kind));
-        assert!(
-            error.to_string().contains(path.to_str().unwrap()),
-            "{error}"
-        );
+        let text = error.to_string();
+        assert!(text.contains(path.to_str().unwrap()), "{text}");
     }
     assert_eq!(std::fs::read_dir(root.path()).unwrap().count(), 1);
 }
@@ -335,13 +333,10 @@ fn a_path_need_not_be_utf_8() {
 
 #[test]
 fn a_detail_with_a_different_timestamp_is_refused_except_in_a_copy() {
-    let header = DetailEventHeader::new(
-        atf::DetailEventType::FUNCTION_CALL,
-        0,
-        event(0).timestamp_ns + 1,
-    )
-    .total_length(25)
-    .thread_id(7);
+    let later = event(0).timestamp_ns + 1;
+    let header = DetailEventHeader::new(DetailEventType::FUNCTION_CALL, 0, later)
+        .total_length(25)
+        .thread_id(7);
     let of = IndexEvent::new(event(0).timestamp_ns, 5, EventKind::CALL)
         .thread_id(7)
         .detail_seq(Some(0));
@@ -360,8 +355,6 @@ fn a_detail_with_a_different_timestamp_is_refused_except_in_a_copy() {
     });
     let detail = files.into_iter().flatten().nth(1).unwrap();
     let detail = atf::detail::DetailReader::from_bytes(detail).unwrap();
-    assert_eq!(
-        detail.get(0).unwrap().unwrap().header.timestamp,
-        header.timestamp
-    );
+    let event = detail.get(0).unwrap().unwrap();
+    assert_eq!(event.header.timestamp, header.timestamp);
 }

@@ -157,10 +157,8 @@ fn a_kill_between_any_two_steps_of_a_flush_loses_nothing() {
         let after = Files::read(folder.path());
         assert_ne!(before.number(INDEX_START), after.number(INDEX_START));
         assert_ne!(before.number(DETAIL_START), after.number(DETAIL_START));
-        assert_eq!(
-            (after.number(INDEX_SIZE), after.number(DETAIL_SIZE)),
-            (0, 0)
-        );
+        let sizes = [INDEX_SIZE, DETAIL_SIZE].map(|at| after.number(at));
+        assert_eq!(sizes, [0, 0]);
 
         let mut state = before.clone();
         let mut steps = 0;

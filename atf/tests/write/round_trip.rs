@@ -150,10 +150,8 @@ fn threads_of_a_session_are_written_in_parallel() {
     assert_eq!(totals.event_count, 2000);
     assert_eq!(totals.detail_count, 4 * 167);
     let range = (event(0).timestamp_ns, event(499).timestamp_ns);
-    assert_eq!(
-        manifest.time_start_ns.zip(manifest.time_end_ns),
-        Some(range)
-    );
+    let times = manifest.time_start_ns.zip(manifest.time_end_ns);
+    assert_eq!(times, Some(range));
     for entry in reader.threads() {
         let thread = entry.open().unwrap();
         assert_eq!(thread.index().checksum().unwrap(), Checksum::Good);
@@ -201,14 +199,13 @@ fn an_existing_manifest_lists_each_thread_that_is_opened() {
     // Read the manifest as a process killed at this point would leave it.
     let read = || {
         let text = std::fs::read(session.path().join("manifest.json")).unwrap();
-        let manifest = atf::manifest::Manifest::parse(&text);
+        let manifest = Manifest::parse(&text);
         let threads = manifest.threads.iter().map(|t| (t.id, t.has_detail));
         let times = manifest.time_start_ns.zip(manifest.time_end_ns);
         (threads.collect::<Vec<_>>(), times)
     };
-    let unknown = None;
     let nine = (9, Some(false));
-    let open = (0..4).map(|id| (id, unknown));
+    let open = (0..4).map(|id| (id, None));
     assert_eq!(read(), (open.chain([nine]).collect(), None));
 
     for mut writer in writers {
@@ -257,10 +254,8 @@ fn names_losses_and_anchors_are_in_the_manifest() {
     // writer.
     session.set_thread_name(1, "main");
     session.set_thread_name(9, "never");
-    session.set_losses(
-        1,
-        Losses::default().with(LossKind::Events, Some(Loss::new(5, 10, 20))),
-    );
+    let lost = Losses::default().with(LossKind::Events, Some(Loss::new(5, 10, 20)));
+    session.set_losses(1, lost);
     session.write_manifest().unwrap();
     let writers = [1, 2].map(|id| session.thread(id).unwrap());
     let manifest = || {
@@ -282,12 +277,9 @@ fn names_losses_and_anchors_are_in_the_manifest() {
     assert_eq!(threads(), [early, (2, None, None, None)]);
 
     session.set_thread_name(2, "audio");
-    session.set_losses(
-        1,
-        Losses::default()
-            .with(LossKind::Events, Some(Loss::new(6, 10, 30)))
-            .with(LossKind::Details, Some(Loss::new(1, 7, 7))),
-    );
+    let lost = (Some(Loss::new(6, 10, 30)), Some(Loss::new(1, 7, 7)));
+    let losses = Losses::default().with(LossKind::Events, lost.0);
+    session.set_losses(1, losses.with(LossKind::Details, lost.1));
     let anchor = |scale| TimingAnchor::new(5, MediaTime::new(-1, scale));
     session.add_timing_anchor(anchor(600)).unwrap();
     session.add_timing_anchor(anchor(1)).unwrap();
@@ -306,12 +298,9 @@ fn names_losses_and_anchors_are_in_the_manifest() {
         writer.finalize().unwrap();
     }
     session.finalize().unwrap();
-    let lost = (Some(Loss::new(6, 10, 30)), Some(Loss::new(1, 7, 7)));
     let audio = Some("audio".to_owned());
-    assert_eq!(
-        threads(),
-        [(1, main, lost.0, lost.1), (2, audio, None, None)]
-    );
+    let expected = [(1, main, lost.0, lost.1), (2, audio, None, None)];
+    assert_eq!(threads(), expected);
     let manifest = manifest();
     assert_eq!(manifest.timing_anchors, [anchor(600), anchor(1)]);
     assert_eq!(manifest.modules[0].function_offsets, Some(true));
