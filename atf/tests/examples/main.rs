@@ -46,10 +46,8 @@ fn read_prints_states_events_and_problems() {
     assert_has_line(&printed, "  1234567890123565 call 0x6444fc10000000f");
     let problems: Vec<_> = printed.lines().filter(|l| l.contains("problem")).collect();
     assert_eq!(problems.len(), 3, "{printed}");
-    assert!(
-        problems[2].ends_with("links reach detail event 24, but there are only 20"),
-        "{printed}"
-    );
+    let links = "links reach detail event 24, but there are only 20";
+    assert!(problems[2].ends_with(links), "{printed}");
 
     let thread = session.join("pid_4243/thread_2");
     let printed = run(example("read").arg(thread), 0);
@@ -61,10 +59,8 @@ fn read_prints_states_events_and_problems() {
 fn the_output_of_write_threads_passes_check() {
     let folder = tempfile::tempdir().unwrap();
     let printed = run(example("write_threads").arg(folder.path()), 0);
-    assert!(
-        printed.ends_with(": 8000 events, 40 details\n"),
-        "{printed}"
-    );
+    let counts = ": 8000 events, 40 details\n";
+    assert!(printed.ends_with(counts), "{printed}");
 
     let printed = run(example("check").arg(folder.path()), 0);
     assert_has_line(&printed, "9 files; rules broken: 0 must, 0 should");
@@ -81,10 +77,8 @@ fn check_fails_on_a_broken_must() {
     bytes[0] = b'X';
     std::fs::write(folder.path().join("index.atf"), bytes).unwrap();
     let printed = run(example("check").arg(folder.path()), 1);
-    assert!(
-        printed.contains("index.atf: reject\n  must ATF-"),
-        "{printed}"
-    );
+    let reject = "index.atf: reject\n  must ATF-";
+    assert!(printed.contains(reject), "{printed}");
     assert!(printed.contains("rules broken: 1 must"), "{printed}");
 }
 
@@ -104,18 +98,13 @@ fn follow_prints_events_as_they_are_written() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().join("pid_1");
     let mut follow = example("follow");
-    let mut follow = follow
-        .arg(&folder)
-        .arg("60")
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let follow = follow.arg(&folder).arg("60").stdout(Stdio::piped());
+    let mut follow = follow.spawn().unwrap();
     let mut printed = BufReader::new(follow.stdout.take().unwrap());
 
     let session = SessionWriter::create(&folder, &WriteOptions::default()).unwrap();
     let mut thread = session.thread(3).unwrap();
-    let event_kind = EventKind::CALL;
-    let call = Event::new(5, 7, event_kind, 1);
+    let call = Event::new(5, 7, EventKind::CALL, 1);
     thread.write(&call).unwrap();
     thread.write(&call).unwrap();
     thread.flush().unwrap();
@@ -142,11 +131,9 @@ fn follow_gives_up_on_a_writer_that_was_killed() {
 fn without_arguments_the_examples_print_their_usage() {
     for name in ["check", "follow", "read", "recover", "write_threads"] {
         let output = example(name).output().unwrap();
-        let stderr_text = String::from_utf8_lossy(&output.stderr);
+        let text = String::from_utf8_lossy(&output.stderr);
+        let usage = format!("usage: {name} ");
         assert!(!output.status.success(), "{name}");
-        assert!(
-            stderr_text.contains(&format!("usage: {name} ")),
-            "{stderr_text}"
-        );
+        assert!(text.contains(&usage), "{text}");
     }
 }

@@ -62,20 +62,11 @@ fn more_threads_can_be_merged_than_a_process_can_have_open_files() {
     let threads = threads(1500, 3);
     let folder = session(&threads);
     let merge = SessionReader::open(folder.path()).unwrap().merge();
-    let mut sorted: Vec<(u64, u32, u64)> = threads
-        .iter()
-        .flat_map(|thread| {
-            (0..)
-                .zip(&thread.times)
-                .map(|(seq, t)| (*t, thread.id, seq))
-        })
-        .collect();
-    sorted.sort_unstable();
-    let sorted: Vec<(u32, u64)> = sorted.into_iter().map(|(_, id, seq)| (id, seq)).collect();
+    let expected = expected(&threads, 0..=u64::MAX);
     assert!(merge.problems().is_empty());
-    assert_eq!(places(merge.events()), sorted);
+    assert_eq!(places(merge.events()), expected);
     let parts = merge.partitions(3).into_iter();
-    assert_eq!(parts.flat_map(places).collect::<Vec<_>>(), sorted);
+    assert_eq!(parts.flat_map(places).collect::<Vec<_>>(), expected);
 }
 
 #[cfg(unix)]

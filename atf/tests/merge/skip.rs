@@ -36,25 +36,18 @@ fn merge(files: Vec<(u32, Vec<u8>)>) -> (Merge, Vec<Arc<Counts>>) {
 #[test]
 fn a_time_range_reads_its_own_blocks_and_the_ends_of_other_threads() {
     for version in [1, 2] {
-        let files = threads()
-            .iter()
-            .map(|t| (t.id, t.file(version).bytes()))
-            .collect();
-        let (merge, counts) = merge(files);
+        let threads = threads();
+        let files = threads.iter().map(|t| (t.id, t.file(version).bytes()));
+        let (merge, counts) = merge(files.collect());
         // Select ten events in the middle of thread 2.
         let from = 2_000_000_000 + 1000 * 50_000;
         let merge = merge.time_range(from..from + 10_000);
-        let found: Vec<_> = merge.events().map(|event| event.unwrap()).collect();
-        let places: Vec<_> = found
-            .iter()
-            .map(|event| (event.thread, event.seq))
-            .collect();
+        let found = merge.events().map(|event| event.unwrap());
+        let places: Vec<_> = found.map(|event| (event.thread, event.seq)).collect();
         let expected: Vec<_> = (50_000..50_010).map(|seq| (2, seq)).collect();
         assert_eq!(places, expected);
-        let read: Vec<_> = counts
-            .iter()
-            .map(|counts| counts.bytes.load(Ordering::Relaxed))
-            .collect();
+        let read = counts.iter().map(|it| it.bytes.load(Ordering::Relaxed));
+        let read: Vec<_> = read.collect();
         for (thread, read) in read.iter().enumerate() {
             let most = if thread == 2 { 2 * BLOCK } else { 1024 };
             assert!(*read <= most, "{read:?} bytes of version {version}");

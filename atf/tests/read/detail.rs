@@ -15,10 +15,8 @@ fn damage(detail: &DetailReader) -> Vec<(String, u64)> {
     let Completeness::DamagedFooter { problems, .. } = detail.completeness() else {
         panic!("{:?}", detail.completeness())
     };
-    problems
-        .iter()
-        .map(|p| (p.field().unwrap().to_owned(), p.offset().unwrap()))
-        .collect()
+    let place = |it: &atf::Error| (it.field().unwrap().to_owned(), it.offset().unwrap());
+    problems.iter().map(place).collect()
 }
 
 /// Returns the number of trailing bytes, the size of the zero tail and the torn footer.

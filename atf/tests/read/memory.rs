@@ -111,10 +111,8 @@ fn index_file() -> impl Strategy<Value = IndexFile> {
 /// neither is possible before the footer's stated offset, and no torn one after it.
 fn readable(file: &IndexFile, cut: &[u8]) -> usize {
     let events = &cut[64..];
-    let data_size = events
-        .iter()
-        .rposition(|byte| *byte != 0)
-        .map_or(0, |last| last + 1);
+    let last = events.iter().rposition(|byte| *byte != 0);
+    let data_size = last.map_or(0, |last| last + 1);
     let begins = |seq: usize| match file.events.get(seq) {
         Some(event) => {
             event.timestamp_ns.to_le_bytes().starts_with(&MAGIC) && event.function_id == seq as u64

@@ -31,18 +31,12 @@ pub(crate) fn agree(bytes: &[u8]) {
     };
     let of_events = |index: &IndexReader| problems(index.events().map(|it| it.map(drop)).collect());
     let expected = of_events(&index);
-    let known: Vec<_> = index
-        .problems()
-        .iter()
-        .map(|error| error.kind().clone())
-        .collect();
+    let known = index.problems();
+    let known: Vec<_> = known.iter().map(|error| error.kind().clone()).collect();
     assert_eq!(expected, known);
     assert_eq!(of_events(&at_positions()), expected);
-    let back = at_positions()
-        .events()
-        .rev()
-        .map(|it| it.map(drop))
-        .collect();
+    let index = at_positions();
+    let back = index.events().rev().map(|it| it.map(drop)).collect();
     assert_eq!(problems(back), expected);
     let merge = |index| Merge::new([(7, index)]);
     let merged = |merge: &Merge| problems(merge.events().map(|it| it.map(drop)).collect());

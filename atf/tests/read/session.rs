@@ -76,11 +76,8 @@ fn the_manifest_adds_threads_without_a_folder_and_never_removes_one() {
     let manifest = r#"{"threads": [{"id": 3}, {"id": 7}, {"id": 3}, {"id": "../3"}]}"#;
     fs::write(folder.path().join("manifest.json"), manifest).unwrap();
     let session = SessionReader::open(folder.path()).unwrap();
-    let entries: Vec<_> = session
-        .threads()
-        .iter()
-        .map(|e| (e.id(), e.presence(), e.is_listed()))
-        .collect();
+    let entry = |it: &ThreadEntry| (it.id(), it.presence(), it.is_listed());
+    let entries: Vec<_> = session.threads().iter().map(entry).collect();
     let expected = [
         (0, Presence::Folder, false),
         (3, Presence::Folder, true),
@@ -403,11 +400,8 @@ fn files_of_different_threads_and_versions_disagree() {
     };
     let (_folder, thread) = thread(&index, Some(&detail));
     assert_eq!(thread.detail().unwrap().wire(), Wire::V2);
-    let found: Vec<_> = thread
-        .disagreements()
-        .iter()
-        .map(|d| (d.kind().clone(), d.offset()))
-        .collect();
+    let place = |it: &atf::Error| (it.kind().clone(), it.offset());
+    let found: Vec<_> = thread.disagreements().iter().map(place).collect();
     let disagrees = |found, expected| ErrorKind::Disagrees {
         found,
         expected,

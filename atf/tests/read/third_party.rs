@@ -30,10 +30,8 @@ fn found(thread: &ThreadReader) -> Value {
             .entry(u32::from(event.event_kind).to_string())
             .or_insert(0) += 1;
     }
-    let linked: Vec<_> = events
-        .iter()
-        .filter(|event| event.detail_seq.is_some())
-        .collect();
+    let linked = events.iter().filter(|event| event.detail_seq.is_some());
+    let linked: Vec<_> = linked.collect();
     let dangling = linked
         .iter()
         .filter(|event| thread.detail_of(event).unwrap().found().is_none())
@@ -77,10 +75,8 @@ fn found(thread: &ThreadReader) -> Value {
         "dangling_links": dangling,
         "orphan_details": orphans,
     });
-    found
-        .as_object_mut()
-        .unwrap()
-        .extend(of_detail.as_object().unwrap().clone());
+    let object = found.as_object_mut().unwrap();
+    object.extend(of_detail.as_object().unwrap().clone());
     found
 }
 

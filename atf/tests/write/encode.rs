@@ -53,14 +53,7 @@ fn a_number_too_large_for_its_field_is_refused_and_never_truncated() {
     assert_out_of_range(detail.encode(Wire::V1), "index_seq", none + 1, none);
     detail.encode(Wire::V2).unwrap();
 
-    let payload = FunctionPayload::default()
-        .function_id(0)
-        .x_regs([0; 8])
-        .lr(0)
-        .fp(0)
-        .sp(0)
-        .reserved(0)
-        .stack(vec![0; 257]);
+    let payload = FunctionPayload::default().stack(vec![0; 257]);
     assert_out_of_range(payload.encode(), "stack_size", 257, 256);
 }
 

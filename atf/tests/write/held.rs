@@ -117,8 +117,6 @@ fn a_manifest_is_replaced_without_changing_a_symlinks_target() {
     symlink(root.path().join("victim"), &part).unwrap();
     add_symbols(session.path(), &[]).unwrap();
     assert_eq!(fs::read(root.path().join("victim")).unwrap(), b"theirs");
-    let mode = fs::metadata(root.path().join("victim"))
-        .unwrap()
-        .permissions();
-    assert_ne!(mode.mode() & 0o200, 0);
+    let metadata = fs::metadata(root.path().join("victim")).unwrap();
+    assert_ne!(metadata.permissions().mode() & 0o200, 0);
 }

@@ -275,11 +275,8 @@ fn course(calls: &[Call]) -> Course {
 /// Returns the same run, but with these bytes of the ring taken from `shift` moments later or
 /// earlier.
 fn shifted(mut course: Course, bytes: &[Range<usize>], shift: isize) -> Course {
-    let images: Vec<_> = course
-        .moments
-        .iter()
-        .map(|moment| moment.image.clone())
-        .collect();
+    let images = course.moments.iter().map(|moment| moment.image.clone());
+    let images: Vec<_> = images.collect();
     let last = images.len() - 1;
     for (at, moment) in course.moments.iter_mut().enumerate() {
         let other = &images[at.saturating_add_signed(shift).min(last)];
