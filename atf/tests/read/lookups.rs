@@ -25,14 +25,10 @@ proptest! {
         version in 1..3_u8,
         jumps in prop::collection::vec((0..EVENTS, 0..40_u64, any::<bool>()), 1..20),
     ) {
-        let (index, detail) = (
-            IndexFile::finalized(version, EVENTS).bytes(),
-            DetailFile::finalized(version, EVENTS).bytes(),
-        );
-        let (whole_index, whole_detail) = (
-            IndexReader::from_bytes(index.clone()).unwrap(),
-            DetailReader::from_bytes(detail.clone()).unwrap(),
-        );
+        let index = IndexFile::finalized(version, EVENTS).bytes();
+        let detail = DetailFile::finalized(version, EVENTS).bytes();
+        let whole_index = IndexReader::from_bytes(index.clone()).unwrap();
+        let whole_detail = DetailReader::from_bytes(detail.clone()).unwrap();
         let index = IndexReader::from_source(counted(index).0).unwrap();
         let detail = DetailReader::from_source(counted(detail).0).unwrap();
         for (start, count, is_descending) in jumps {

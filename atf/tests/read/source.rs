@@ -347,12 +347,10 @@ fn bytes_that_are_only_part_of_a_source_are_not_used() {
 struct Sparse {
     /// The offset and the bytes of each part.
     parts: Vec<(u64, Vec<u8>)>,
-    read: AtomicU64,
+    read: Arc<AtomicU64>,
 }
 
-struct Shared(Arc<Sparse>);
-
-impl ReadAt for Shared {
+impl ReadAt for Sparse {
     fn size(&self) -> u64 {
         (1 << 40) + 1
     }
@@ -361,12 +359,12 @@ impl ReadAt for Shared {
         let left = usize::try_from(self.size() - offset).unwrap();
         let size = left.min(buffer.len());
         let buffer = &mut buffer[..size];
-        let read = self.0.read.fetch_add(size as u64, Ordering::Relaxed);
+        let read = self.read.fetch_add(size as u64, Ordering::Relaxed);
         if read > 8 << 20 {
             return Err(io::Error::other("it reads the hole"));
         }
         buffer.fill(0);
-        for (start, part) in &self.0.parts {
+        for (start, part) in &self.parts {
             let place = usize::try_from(start.saturating_sub(offset)).unwrap();
             if let Some(rest) = buffer.get_mut(place..) {
                 (&part[..]).read_at(offset.saturating_sub(*start), rest)?;
@@ -376,7 +374,7 @@ impl ReadAt for Shared {
     }
 
     fn next_data(&self, offset: u64) -> io::Result<Option<u64>> {
-        let mut parts = self.0.parts.iter();
+        let mut parts = self.parts.iter();
         let next = parts.find(|(start, part)| start + part.len() as u64 > offset);
         Ok(next.map(|(start, _)| offset.max(*start)))
     }
@@ -394,12 +392,12 @@ fn the_holes_of_a_sparse_file_are_not_read() {
         .iter()
         .flat_map(|file| cases.iter().map(move |case| (file, case)))
     {
-        let read = AtomicU64::new(0);
+        let counter = Arc::new(AtomicU64::new(0));
+        let read = Arc::clone(&counter);
         let parts = [&[(0, file.without_footer())], &parts[..]].concat();
-        let source = Arc::new(Sparse { parts, read });
-        let index = IndexReader::from_source(Shared(source.clone())).unwrap();
+        let index = IndexReader::from_source(Sparse { parts, read }).unwrap();
         assert_eq!(index.event_count(), 3);
-        let read = source.read.load(Ordering::Relaxed);
+        let read = counter.load(Ordering::Relaxed);
         assert!(read <= 4 << 20, "{read} bytes");
     }
 }

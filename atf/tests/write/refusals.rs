@@ -43,15 +43,13 @@ fn an_event_earlier_than_the_last_one_is_refused() {
         });
         let refused = written(&options, |writer| {
             writer.write(&event(1)).unwrap();
-            let kind = || ErrorKind::TimeGoesBack {
-                found: event(0).timestamp_ns,
-                last: event(1).timestamp_ns,
-            };
-            assert_refused(writer.write(&event(0)), "timestamp_ns", &kind());
+            let [found, last] = [0, 1].map(|seq| event(seq).timestamp_ns);
+            let kind = ErrorKind::TimeGoesBack { found, last };
+            assert_refused(writer.write(&event(0)), "timestamp_ns", &kind);
             let pair = writer.write_with_detail(&event(0), &detail(0, b"x"));
-            assert_refused(pair, "timestamp_ns", &kind());
+            assert_refused(pair, "timestamp_ns", &kind);
             let split = writer.write_index(&event(0), Some(0));
-            assert_refused(split, "timestamp_ns", &kind());
+            assert_refused(split, "timestamp_ns", &kind);
             writer.write(&event(1)).unwrap();
         });
         assert!(plain == refused);
@@ -63,19 +61,17 @@ fn an_unknown_kind_is_refused() {
     for &wire in Wire::ALL {
         let options = WriteOptions::default().wire(wire);
         written(&options, |writer| {
-            let EventKind(max) = *EventKind::MEMBERS.last().unwrap();
-            for kind in [0, max + 1, 257, u32::MAX] {
+            let EventKind(last) = *EventKind::MEMBERS.last().unwrap();
+            let (min, max) = (1, last.into());
+            for kind in [0, last + 1, 257, u32::MAX] {
                 let event = event(0).event_kind(EventKind(kind));
-                let kind = ErrorKind::OutOfRange {
-                    found: kind.into(),
-                    min: 1,
-                    max: max.into(),
-                };
+                let found = kind.into();
+                let kind = ErrorKind::OutOfRange { found, min, max };
                 assert_refused(writer.write(&event), "event_kind", &kind);
             }
             // An event may have the same time as its predecessor.
             writer.write(&event(5)).unwrap();
-            let unknown = event(5).event_kind(EventKind(max + 1));
+            let unknown = event(5).event_kind(EventKind(last + 1));
             let error = writer.write(&unknown).unwrap_err();
             assert_eq!(error.field(), Some("event_kind"));
             assert_eq!(writer.next_index_seq(), 1);
@@ -109,13 +105,10 @@ fn a_kind_that_does_not_fit_version_2_is_refused_even_in_a_copy() {
     let options = WriteOptions::default().wire(Wire::V2).verbatim(true);
     written(&options, |writer| {
         let event = event(0).event_kind(EventKind(256));
-        let kind = writer.write(&event).unwrap_err();
-        let expected = ErrorKind::OutOfRange {
-            found: 256,
-            min: 0,
-            max: 255,
-        };
-        assert_eq!((kind.field(), kind.kind()), (Some("event_kind"), &expected));
+        let error = writer.write(&event).unwrap_err();
+        let (found, min, max) = (256, 0, 255);
+        let kind = ErrorKind::OutOfRange { found, min, max };
+        assert_eq!((error.field(), error.kind()), (Some("event_kind"), &kind));
         assert_eq!(writer.next_index_seq(), 0);
     });
 }
