@@ -67,42 +67,17 @@ fn the_checksum_of_a_section_of_any_length_is_verified() {
 }
 
 #[test]
-fn bytes_at_the_footer_offset_of_a_rewritten_header_are_never_an_event() {
-    for version in [1, 2] {
-        let file = DetailFile::finalized(version, 6);
-        let event = DetailRecord {
-            event_type: 3,
-            index_seq: 9,
-            timestamp: 9,
-            payload: vec![1; 40],
-        };
-        let event = DetailFile::new(version, vec![event]).section();
-        assert_eq!(event.len(), 64);
-        let bytes = [file.without_footer(), event].concat();
-        let detail = ways::detail(bytes).unwrap();
-        assert_eq!(details(&detail), file.events);
-        assert_eq!(damage(&detail).len(), 2);
-    }
-}
-
-#[test]
-fn a_footer_followed_by_other_bytes_is_found() {
+fn a_footer_that_the_header_misplaces_is_found_before_other_bytes() {
     for version in [1, 2] {
         for garbage in [1, 24, 64, 1000] {
-            // According to this file's header, the footer is at the end of the file.
-            let mut misplaced = DetailFile::finalized(version, 6);
-            misplaced.header_bytes += garbage as u64;
-            for file in [
-                DetailFile::finalized(version, 6),
-                DetailFile::finalized(version, 6).placeholder(),
-                misplaced,
-            ] {
-                let bytes = [file.bytes(), vec![0xee; garbage]].concat();
-                let detail = ways::detail(bytes).unwrap();
-                assert_eq!(details(&detail), file.events);
-                assert!(detail.completeness().has_verified_footer());
-                assert_eq!(detail.bytes_after_footer(), garbage as u64);
-            }
+            // According to the header, the footer is at the end of the file.
+            let mut file = DetailFile::finalized(version, 6);
+            file.header_bytes += garbage as u64;
+            let bytes = [file.bytes(), vec![0xee; garbage]].concat();
+            let detail = ways::detail(bytes).unwrap();
+            assert_eq!(details(&detail), file.events);
+            assert!(detail.completeness().has_verified_footer());
+            assert_eq!(detail.bytes_after_footer(), garbage as u64);
         }
     }
 }
@@ -118,28 +93,36 @@ fn a_finalized_file_truncated_before_its_footer_has_no_torn_footer() {
     assert_eq!(tail(&ways::detail(torn).unwrap()), (0, 0, partial));
 }
 
-/// Creates a file with five events, and two more events after the offset where, according to the
-/// header, the events end. There is no footer at that offset.
-fn stated(header_count: u64) -> (DetailFile, DetailReader) {
-    let mut file = DetailFile::finalized(1, 5);
-    file.header_count = header_count;
-    let behind = DetailFile::finalized(1, 2).section();
-    let bytes = [file.without_footer(), behind].concat();
-    let detail = ways::detail(bytes).unwrap();
-    (file, detail)
-}
-
 #[test]
 fn a_header_whose_length_and_count_are_confirmed_ends_the_events() {
-    let (file, detail) = stated(5);
-    assert_eq!(details(&detail), file.events);
-    let end = file.places()[5];
-    assert_eq!(damage(&detail)[0], ("footer.magic".to_owned(), end));
-    assert_eq!((detail.events_end(), detail.missing_events()), (end, 0));
-    // If the header's count is wrong, its length proves nothing.
-    let (_, detail) = stated(4);
-    assert_eq!(detail.event_count(), 7);
-    assert_eq!(tail(&detail), (0, 0, None));
+    for version in [1, 2] {
+        let mut file = DetailFile::finalized(version, 5);
+        let end = file.places()[5];
+        // A single event of 64 bytes has the size of a footer.
+        let single = DetailFile::new(
+            version,
+            vec![DetailRecord {
+                event_type: 3,
+                index_seq: 9,
+                timestamp: 9,
+                payload: vec![1; 40],
+            }],
+        );
+        let two = DetailFile::finalized(version, 2);
+        for behind in [&single, &two] {
+            let bytes = [file.without_footer(), behind.section()].concat();
+            let detail = ways::detail(bytes).unwrap();
+            assert_eq!(details(&detail), file.events);
+            assert_eq!(damage(&detail)[0], ("footer.magic".to_owned(), end));
+            assert_eq!((detail.events_end(), detail.missing_events()), (end, 0));
+        }
+        // If the header's count is wrong, its length proves nothing.
+        file.header_count = 4;
+        let bytes = [file.without_footer(), two.section()].concat();
+        let detail = ways::detail(bytes).unwrap();
+        assert_eq!(detail.event_count(), 7);
+        assert_eq!(tail(&detail), (0, 0, None));
+    }
 }
 
 #[test]
