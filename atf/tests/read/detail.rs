@@ -19,18 +19,9 @@ fn damage(detail: &DetailReader) -> Vec<(String, u64)> {
     problems.iter().map(place).collect()
 }
 
-/// Returns the number of trailing bytes, the size of the zero tail and the torn footer.
+/// Returns how the file ends, as [`crate::tail`] does.
 fn tail(detail: &DetailReader) -> (u64, u64, Option<PartialFooter>) {
-    let Completeness::Unfinalized {
-        trailing_bytes,
-        zero_tail_bytes,
-        partial_footer,
-        ..
-    } = detail.completeness()
-    else {
-        panic!("{:?}", detail.completeness())
-    };
-    (*trailing_bytes, *zero_tail_bytes, *partial_footer)
+    crate::tail(detail.completeness())
 }
 
 #[test]

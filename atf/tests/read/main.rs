@@ -30,7 +30,7 @@ use std::num::NonZero;
 
 use atf::detail::DetailReader;
 use atf::index::{IndexEvent, IndexReader};
-use atf::{Checksum, EventKind};
+use atf::{Checksum, Completeness, EventKind, PartialFooter};
 use atf_samples::files::DetailRecord;
 
 use support_events::expected;
@@ -176,4 +176,19 @@ fn details(detail: &DetailReader) -> Vec<DetailRecord> {
     assert_eq!(detail.get(u64::MAX).unwrap(), None);
     assert!(detail.events_end() <= detail.file_size());
     records
+}
+
+/// Returns the number of trailing bytes, the size of the zero tail and the torn footer of a file
+/// without a footer.
+fn tail(completeness: &Completeness) -> (u64, u64, Option<PartialFooter>) {
+    let Completeness::Unfinalized {
+        trailing_bytes,
+        zero_tail_bytes,
+        partial_footer,
+        ..
+    } = completeness
+    else {
+        panic!("{completeness:?}")
+    };
+    (*trailing_bytes, *zero_tail_bytes, *partial_footer)
 }

@@ -233,12 +233,10 @@ fn a_folder_with_one_session_is_opened_as_that_session() {
         }
         let error = SessionReader::open(folder.path()).unwrap_err();
         // Folders are searched level by level.
-        let expected = if name == "run" {
-            ErrorKind::SessionsBelow {
-                folders: vec![name.to_owned()],
-            }
-        } else {
-            ErrorKind::NotASession
+        let folders = vec![name.to_owned()];
+        let expected = match name {
+            "run" => ErrorKind::SessionsBelow { folders },
+            _ => ErrorKind::NotASession,
         };
         assert_eq!(*error.kind(), expected, "{name}");
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 use atf::detail::DetailReader;
 use atf::thread::ThreadReader;
 use atf::write::{ThreadWriter, WriteOptions};
-use atf::{Completeness, DetailEventType, ErrorKind, Wire};
+use atf::{Completeness, ErrorKind, Wire};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -173,11 +173,8 @@ impl Model {
             };
             assert_eq!(of.header.index_seq, seq as u64);
             assert_eq!(of.header.timestamp, found.timestamp_ns);
-            let event_type = match seq % 2 {
-                0 => DetailEventType::FUNCTION_CALL,
-                _ => DetailEventType::FUNCTION_RETURN,
-            };
-            assert_eq!(of.header.event_type, event_type);
+            let written = detail(seq as u64, &[]);
+            assert_eq!(of.header.event_type, written.event_type);
             let bytes = thread.detail().unwrap().payload(of, 100).unwrap();
             match fate {
                 Fate::Written => assert_eq!(bytes, payload(seq)),
