@@ -64,15 +64,6 @@ fn events_that_look_like_a_footer_except_for_reserved_bytes_are_events() {
     }
 }
 
-#[test]
-fn a_footer_that_never_reached_the_disk_is_a_zero_tail() {
-    // The last byte of an event without a link is not 0.
-    let file = IndexFile::finalized(1, 11);
-    let index = ways::index(padded(&file.without_footer(), 64)).unwrap();
-    assert_eq!(events(&index), expected(&file));
-    assert_eq!(tail(&index), (0, 64, None));
-}
-
 /// The header's offset for the footer is then 32 bytes after the footer, so half of it looks like
 /// the last event.
 #[test]
