@@ -109,10 +109,8 @@ fn a_footer_without_events_may_have_a_placeholder_header() {
             ..IndexFile::finalized(1, 0).placeholder()
         };
         let index = open(&file);
-        assert!(matches!(
-            index.completeness(),
-            Completeness::HeaderNotUpdated
-        ));
+        let completeness = index.completeness();
+        assert!(matches!(completeness, Completeness::HeaderNotUpdated));
     }
 }
 

@@ -133,10 +133,8 @@ fn a_payload_that_looks_like_a_footer_is_a_payload() {
         assert_eq!(detail.event_count(), 6, "{version}");
         let last = detail.events_in(5..).next().unwrap().unwrap();
         assert_eq!(last.payload_size(), 140);
-        assert!(matches!(
-            detail.completeness(),
-            Completeness::Unfinalized { .. }
-        ));
+        let completeness = detail.completeness();
+        assert!(matches!(completeness, Completeness::Unfinalized { .. }));
     }
 }
 

@@ -359,10 +359,8 @@ fn thread(index: &IndexFile, detail: Option<&DetailFile>) -> (TempDir, ThreadRea
 #[test]
 fn links_lead_there_and_back() {
     for version in [1, 2] {
-        let (_folder, thread) = thread(
-            &IndexFile::finalized(version, 10),
-            Some(&DetailFile::finalized(version, 4)),
-        );
+        let detail = DetailFile::finalized(version, 4);
+        let (_folder, thread) = thread(&IndexFile::finalized(version, 10), Some(&detail));
         assert!(thread.disagreements().is_empty());
         for seq in 0..10 {
             let event = thread.index().get(seq).unwrap().unwrap();
@@ -443,10 +441,8 @@ fn a_corrupt_detail_file_does_not_hide_the_index() {
     }
     let thread = ThreadReader::open(folder.path()).unwrap();
     assert!(thread.has_detail_file() && thread.detail().is_none());
-    assert!(matches!(
-        thread.detail_error().unwrap().kind(),
-        ErrorKind::BadMagic { .. }
-    ));
+    let kind = thread.detail_error().unwrap().kind();
+    assert!(matches!(kind, ErrorKind::BadMagic { .. }));
     let event = thread.index().get(0).unwrap().unwrap();
     assert_eq!(thread.detail_of(&event).unwrap().found(), None);
 }

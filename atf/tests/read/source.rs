@@ -117,11 +117,8 @@ fn a_wrong_size_is_an_error_and_allocates_nothing() {
             size,
             view_start: 0,
         };
-        let index = IndexReader::from_source(source);
-        assert!(matches!(
-            index.unwrap_err().kind(),
-            ErrorKind::UnexpectedEnd { .. }
-        ));
+        let error = IndexReader::from_source(source).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::UnexpectedEnd { .. }));
     }
 }
 
@@ -224,10 +221,8 @@ fn an_event_whose_length_changed_is_an_error() {
     let mut bytes = file.bytes();
     bytes[64] += 1;
     fs::write(&path, bytes).unwrap();
-    assert!(matches!(
-        detail.get(0).unwrap_err().kind(),
-        ErrorKind::BadTotalLength { .. }
-    ));
+    let error = detail.get(0).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::BadTotalLength { .. }));
 }
 
 #[test]
