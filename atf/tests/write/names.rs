@@ -148,8 +148,8 @@ fn a_session_is_named_after_its_start_in_utc() {
         (1_767_608_100, "session_20260105_101500"),
         (4_107_542_399, "session_21000228_235959"),
         (4_107_542_400, "session_21000301_000000"),
-        // A clock that is out of range for a name is clamped.
         (253_402_300_799, "session_99991231_235959"),
+        // A clock that is out of range for a name is clamped, here and below.
         (253_402_300_800, "session_99991231_235959"),
     ] {
         assert_eq!(session_name(at(seconds)), name);
