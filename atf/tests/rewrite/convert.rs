@@ -5,7 +5,7 @@ use atf::detail::DetailReader;
 use atf::rewrite::{ConvertOptions, convert};
 use atf::thread::ThreadReader;
 
-use crate::{Places, count, files, notes, thread_of};
+use crate::{Places, count, files, notes, thread_of, unlinked};
 use atf_samples::files::{DetailFile, EventRecord, IndexFile, patched};
 
 #[test]
@@ -16,12 +16,9 @@ fn events_and_details_match_the_other_version_byte_for_byte() {
         IndexFile::finalized(1, 9).bytes(),
         DetailFile::finalized(1, 3).bytes(),
     );
-    let options = ConvertOptions::default();
-    let there = convert(places.path("in"), places.path("2"), Wire::V2, &options).unwrap();
-    let thread = thread_of(&there);
+    let thread = thread_of(&places.convert("in", "2", Wire::V2));
     assert_eq!(count(&thread, "call_depth_lost"), 9);
-    let back = convert(places.path("2"), places.path("1"), Wire::V1, &options).unwrap();
-    let thread = thread_of(&back);
+    let thread = thread_of(&places.convert("2", "1", Wire::V1));
     assert_eq!(count(&thread, "call_depth_derived"), 9);
 
     for version in [2, 1] {
@@ -42,21 +39,6 @@ fn events_and_details_match_the_other_version_byte_for_byte() {
 }
 
 #[test]
-fn a_thread_id_that_only_the_event_has_is_reported_as_lost() {
-    let places = Places::new();
-    let index = IndexFile::finalized(1, 3).bytes();
-    let index = patched(&index, 64 + 2 * 32 + 16, &8_u32.to_le_bytes());
-    places.put("in/thread_7/index.atf", index);
-    let options = ConvertOptions::default();
-    let report = convert(places.path("in"), places.path("out"), Wire::V2, &options).unwrap();
-    let thread = thread_of(&report);
-    let lost = notes(&thread, "thread_id_lost")[0];
-    assert_eq!(lost["count"], 1);
-    assert_eq!(lost["first"][0]["found"], "8, the header has 7");
-    assert_eq!(lost["first"][0]["offset"], 64 + 2 * 32 + 16);
-}
-
-#[test]
 fn a_number_that_does_not_fit_is_refused_and_leaves_nothing_behind() {
     let places = Places::new();
     let index = IndexFile::finalized(1, 3).bytes();
@@ -68,33 +50,19 @@ fn a_number_that_does_not_fit_is_refused_and_leaves_nothing_behind() {
     assert_eq!(places.names(), ["in"]);
 }
 
-/// Converts to the other version and back, and compares both files with the originals.
-#[track_caller]
-fn assert_comes_back(version: u8, index: &IndexFile, detail: &DetailFile) {
-    let places = Places::new();
-    places.put_thread("thread_7", index.bytes(), detail.bytes());
-    let options = ConvertOptions::default();
-    let (own, other) = match version {
-        1 => (Wire::V1, Wire::V2),
-        _ => (Wire::V2, Wire::V1),
-    };
-    convert(places.path("in"), places.path("there"), other, &options).unwrap();
-    convert(places.path("there"), places.path("back"), own, &options).unwrap();
-    let there = ThreadReader::open(places.path("there/thread_7")).unwrap();
-    assert_eq!(there.index().wire(), other);
-    let back = files(&places.path("back"));
-    assert!(back["thread_7/index.atf"] == index.bytes());
-    assert!(back["thread_7/detail.atf"] == detail.bytes());
+/// Creates event `seq` of a thread in which every third event has a detail.
+fn event((seq, (kind, depth)): (u64, (u8, u32))) -> EventRecord {
+    EventRecord {
+        timestamp_ns: 0x0004_62d5_3c8a_0000 + seq * 1000,
+        function_id: seq,
+        kind,
+        depth,
+        detail_seq: seq.is_multiple_of(3).then_some(seq / 3),
+    }
 }
 
 #[test]
-fn version_2_comes_back_from_version_1_byte_for_byte() {
-    let index = IndexFile::finalized(2, 20);
-    assert_comes_back(2, &index, &DetailFile::finalized(2, 7));
-}
-
-#[test]
-fn a_whole_tree_of_calls_comes_back_from_version_2_byte_for_byte() {
+fn both_files_come_back_from_the_other_version_byte_for_byte() {
     // The kinds and depths of the events: a nested call, a call that throws, and another tree.
     let tree = [
         (1, 1),
@@ -108,38 +76,37 @@ fn a_whole_tree_of_calls_comes_back_from_version_2_byte_for_byte() {
         (1, 1),
         (2, 1),
     ];
-    let event = |(seq, (kind, depth)): (u64, (u8, u32))| EventRecord {
-        timestamp_ns: 0x0004_62d5_3c8a_0000 + seq * 1000,
-        function_id: seq,
-        kind,
-        depth,
-        detail_seq: seq.is_multiple_of(3).then_some(seq / 3),
-    };
-    let index = IndexFile::new(1, (0..).zip(tree).map(event).collect());
-    assert_comes_back(1, &index, &DetailFile::finalized(1, 4));
+    let tree = IndexFile::new(1, (0..).zip(tree).map(event).collect());
+    let other = IndexFile::finalized(2, 20);
+    for (index, details, own, there) in [
+        (tree, DetailFile::finalized(1, 4), Wire::V1, Wire::V2),
+        (other, DetailFile::finalized(2, 7), Wire::V2, Wire::V1),
+    ] {
+        let places = Places::new();
+        places.put_thread("thread_7", index.bytes(), details.bytes());
+        places.convert("in", "there", there);
+        places.convert("there", "back", own);
+        let thread = ThreadReader::open(places.path("there/thread_7")).unwrap();
+        assert_eq!(thread.index().wire(), there);
+        let back = files(&places.path("back"));
+        assert!(back["thread_7/index.atf"] == index.bytes());
+        assert!(back["thread_7/detail.atf"] == details.bytes());
+    }
 }
 
 #[test]
 fn depths_continue_from_a_segment_that_records_them() {
     let places = Places::new();
-    let event = |(seq, (kind, depth)): (u64, (u8, u32))| EventRecord {
-        timestamp_ns: 1000 + seq,
-        function_id: seq,
-        kind,
-        depth,
-        detail_seq: None,
-    };
     for (version, folder, tree) in [
         (1, "pid_1", [(1, 1), (1, 2), (1, 3)]),
         (2, "pid_1_segment_000002", [(2, 0), (2, 0), (2, 0)]),
     ] {
-        let file = IndexFile::new(version, (0..).zip(tree).map(event).collect());
-        let file = IndexFile { flags: 0, ..file };
-        places.put(&format!("in/{folder}/thread_7/index.atf"), file.bytes());
+        let events = (0..).zip(tree).map(event).collect();
+        let index = unlinked(IndexFile::new(version, events)).bytes();
+        places.put(&format!("in/{folder}/thread_7/index.atf"), index);
     }
-    let (path, out) = (places.path("in"), places.path("out"));
-    convert(path, &out, Wire::V1, &ConvertOptions::default()).unwrap();
-    let thread = ThreadReader::open(out.join("pid_1_segment_000002/thread_7")).unwrap();
+    places.convert("in", "out", Wire::V1);
+    let thread = ThreadReader::open(places.path("out/pid_1_segment_000002/thread_7")).unwrap();
     let events = thread.index().events();
     let depths: Vec<_> = events
         .map(|event| event.unwrap().call_depth.unwrap())
@@ -160,8 +127,7 @@ fn a_link_beyond_32_bits_does_not_become_one_to_the_detail_of_its_lower_half() {
     let detail = DetailFile::new(2, details).bytes();
     places.put("in/thread_7/detail.atf", detail);
     let out = places.path("out");
-    let options = ConvertOptions::default();
-    let report = convert(places.path("in"), &out, Wire::V1, &options).unwrap();
+    let report = places.convert("in", "out", Wire::V1);
     let thread = thread_of(&report);
     let places = notes(&thread, "link_to_nothing")[0]["first"]
         .as_array()

@@ -1,8 +1,8 @@
 //! Tests file modes, holes and long paths in copies, and what a killed run leaves behind.
 
 use std::fs;
-use std::io::{Seek, SeekFrom, Write};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::io::{Seek, SeekFrom};
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use atf::rewrite::{RecoverOptions, recover};
@@ -99,21 +99,14 @@ fn a_copy_belongs_to_the_group_of_the_original() {
     }
 }
 
-/// Writes a file of 4 GiB with bytes only at its beginning and at its end.
-fn put_sparse(path: &Path, begin: &[u8]) {
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    let mut file = fs::File::create(path).unwrap();
-    file.write_all(begin).unwrap();
-    file.seek(SeekFrom::Start((4 << 30) - 3)).unwrap();
-    file.write_all(b"end").unwrap();
-}
-
 #[test]
 fn holes_are_copied_as_holes() {
     let places = Places::new();
     places.put("in/thread_7/index.atf", without_details(1));
+    places.put("in/thread_8/index.atf", "what cannot be read");
     let sparse = places.path("in/thread_8/index.atf");
-    put_sparse(&sparse, b"what cannot be read");
+    let file = fs::File::options().write(true).open(&sparse).unwrap();
+    file.write_all_at(b"end", (4 << 30) - 3).unwrap();
     if fs::metadata(&sparse).unwrap().blocks() * 512 > 1 << 20 {
         atf_samples::tools::skip("the file system has no sparse files");
         return;

@@ -5,7 +5,6 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
 use atf::Checksum;
-use atf::rewrite::{ScrubOptions, scrub};
 use atf::thread::ThreadReader;
 
 use crate::{Places, count, files, thread_of};
@@ -38,38 +37,26 @@ fn payloads_of_any_size_keep_their_bytes_and_order() {
         let links = (0..8).map(|seq| event(seq, Some(seq)));
         let index = IndexFile::new(version, links.collect());
         let details = (0..).zip(sizes).map(|(seq, size)| opaque(seq, size));
-        let detail = DetailFile::new(version, details.collect());
+        // No event refers to the last detail.
+        let all = details.chain([opaque(99, 700_000)]).collect();
+        let all = DetailFile::new(version, all);
+        let [detail, orphans] = [&all.events[..8], &all.events[8..]]
+            .map(|events| DetailFile::new(version, events.to_vec()));
         let places = Places::new();
-        places.put_thread("thread_7", index.without_footer(), detail.without_footer());
-        let path = places.path("in");
-        let out = places.path("out");
+        places.put_thread("thread_7", index.without_footer(), all.without_footer());
         let report = places.recover();
         assert_eq!((report.events(), report.details()), (8, 8), "{report}");
-        let found = files(&out);
+        let found = files(&places.path("out"));
         assert!(found["thread_7/index.atf"] == index.bytes());
         assert!(found["thread_7/detail.atf"] == detail.bytes());
+        assert!(found["thread_7/orphans.atf"] == orphans.bytes());
 
-        let shared = places.path("shared");
-        let report = scrub(&path, &shared, &ScrubOptions::default()).unwrap();
-        let thread = thread_of(&report);
+        let thread = thread_of(&places.scrub("shared"));
         assert_eq!(count(&thread, "payload_emptied"), 8);
         let emptied = (0..8).map(|seq| opaque(seq, 0)).collect();
         let emptied = DetailFile::new(version, emptied).bytes();
-        assert!(files(&shared)["thread_7/detail.atf"] == emptied);
-    }
-}
-
-#[test]
-fn a_large_payload_that_no_event_refers_to_is_set_aside_byte_for_byte() {
-    for version in [1, 2] {
-        let index = IndexFile::new(version, vec![event(0, Some(0))]);
-        let detail = DetailFile::new(version, vec![opaque(0, 8), opaque(7, 700_000)]);
-        let places = Places::new();
-        places.put_thread("thread_7", index.bytes(), detail.bytes());
-        let out = places.path("out");
-        places.recover();
-        let orphans = DetailFile::new(version, vec![opaque(7, 700_000)]).bytes();
-        assert!(files(&out)["thread_7/orphans.atf"] == orphans);
+        let found = files(&places.path("shared"));
+        assert!(found["thread_7/detail.atf"] == emptied);
     }
 }
 

@@ -4,7 +4,6 @@ mod convert;
 #[cfg(unix)]
 mod copies;
 mod cut;
-mod cuts;
 mod guess;
 mod large;
 mod losses;
@@ -26,7 +25,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use atf::rewrite::{RecoverOptions, Report, recover};
+use atf::Wire;
+use atf::rewrite::{ConvertOptions, RecoverOptions, Report, ScrubOptions, convert, recover, scrub};
+use atf_samples::files::{IndexFile, crc32c};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -68,11 +69,23 @@ impl Places {
         recover(self.path("in"), self.path("out"), options).unwrap()
     }
 
-    /// Recovers the trace at `in` to `out`, and then the result, which must stay the same.
+    /// Converts one trace to another.
+    fn convert(&self, from: &str, to: &str, wire: Wire) -> Report {
+        let options = ConvertOptions::default();
+        convert(self.path(from), self.path(to), wire, &options).unwrap()
+    }
+
+    /// Scrubs the trace at `in`.
+    fn scrub(&self, out: &str) -> Report {
+        scrub(self.path("in"), self.path(out), &ScrubOptions::default()).unwrap()
+    }
+
+    /// Recovers the trace at `in` to `out`, and then the result, which must stay the same and lose
+    /// nothing.
     fn recover_twice(&self, options: &RecoverOptions<'_>) -> Report {
         let report = self.recover_by(options);
         let second = recover(self.path("out"), self.path("again"), options).unwrap();
-        assert!(!second.changed(), "{second}");
+        assert!(!second.changed() && second.losses() == 0, "{second}");
         assert_eq!(files(&self.path("out")), files(&self.path("again")));
         report
     }
@@ -87,11 +100,20 @@ impl Places {
     }
 }
 
+/// Returns the index without links, as of a thread without details.
+fn unlinked(mut index: IndexFile) -> IndexFile {
+    let events = index.events.iter_mut();
+    events.for_each(|event| event.detail_seq = None);
+    index.flags = 0;
+    index.checksum = crc32c(&index.section());
+    index
+}
+
 /// Returns a finalized index of nine events whose flags state that there is no `detail.atf`.
 fn without_details(version: u8) -> Vec<u8> {
-    let file = atf_samples::files::IndexFile {
+    let file = IndexFile {
         flags: 0,
-        ..atf_samples::files::IndexFile::finalized(version, 9)
+        ..IndexFile::finalized(version, 9)
     };
     file.bytes()
 }

@@ -2,13 +2,11 @@
 
 use atf::clock::{MediaTime, TimingAnchor};
 use atf::manifest::{Loss, Manifest};
-use atf::rewrite::{
-    ConvertOptions, CutOptions, RecoverOptions, Report, ScrubOptions, convert, cut, recover, scrub,
-};
+use atf::rewrite::{CutOptions, RecoverOptions, ScrubOptions, cut, recover, scrub};
 use atf::session::SessionReader;
 use atf::{Clock, Wire};
 
-use crate::{Places, files};
+use crate::{Places, files, unlinked};
 use atf_samples::files::{DetailFile, IndexFile};
 
 #[test]
@@ -64,11 +62,8 @@ const TIME: u64 = 0x0004_62d5_3c8a_0000;
 /// Creates a thread with one event and no details, and a manifest.
 fn session(manifest: &str) -> Places {
     let places = Places::new();
-    let mut index = IndexFile::finalized(2, 1);
-    (index.flags, index.events[0].detail_seq) = (0, None);
-    let index = IndexFile::new(2, index.events);
-    let index = IndexFile { flags: 0, ..index };
-    places.put("in/thread_7/index.atf", index.bytes());
+    let index = unlinked(IndexFile::finalized(2, 1)).bytes();
+    places.put("in/thread_7/index.atf", index);
     places.put("in/manifest.json", manifest);
     places
 }
@@ -100,7 +95,7 @@ fn a_correct_manifest_stays_unchanged() {
         manifest(r#""has_detail""#, r#""name": "ui", "has_detail""#),
     ] {
         let places = session(&own);
-        let report = recovered(&places, None);
+        let report = places.recover();
         assert!(!report.changed(), "{report}");
         let found = files(&places.path("out"));
         assert_eq!(found["manifest.json"], own.as_bytes());
@@ -125,7 +120,7 @@ fn wrong_values_are_repaired_and_reported_as_a_change() {
         ("{", "?"),
     ] {
         let places = session(&manifest(old, new));
-        let report = recovered(&places, None);
+        let report = places.recover();
         assert!(report.changed(), "{new}: {report}");
         assert!(places.path("out/recovery.json").is_file(), "{new}");
         let session = SessionReader::open(places.path("out")).unwrap();
@@ -155,7 +150,8 @@ fn additions_from_another_manifest_are_written() {
         ),
     ] {
         let places = session(&manifest("7", "7"));
-        let report = recovered(&places, Some(Manifest::parse(other.as_bytes())));
+        let other = Some(Manifest::parse(other.as_bytes()));
+        let report = places.recover_by(&RecoverOptions::default().symbols(other));
         assert!(report.changed(), "{report}");
         let session = SessionReader::open(places.path("out")).unwrap();
         let found = session.manifest().unwrap();
@@ -175,11 +171,10 @@ fn unknown_keys_stay_except_those_whose_values_a_strict_parser_would_refuse() {
         let keys = format!(r#"{KEPT}, "other": {other}, "clock_type""#);
         let own = manifest(r#""clock_type""#, &keys);
         let places = session(&own);
-        let path = places.path("in");
-        let outs = ["recovered", "cut"].map(|name| places.path(name));
+        let outs = ["out", "cut"].map(|name| places.path(name));
         let reports = [
-            recover(&path, &outs[0], &RecoverOptions::default()).unwrap(),
-            cut(&path, &outs[1], &CutOptions::default()).unwrap(),
+            places.recover(),
+            cut(places.path("in"), &outs[1], &CutOptions::default()).unwrap(),
         ];
         for (out, report) in outs.iter().zip(reports) {
             let text = std::fs::read_to_string(out.join("manifest.json")).unwrap();
@@ -209,19 +204,11 @@ fn names_that_do_not_fit_into_a_new_manifest_are_reported_as_lost() {
     let places = session(&own);
     let (path, limit) = (places.path("in"), Some(1000));
     let outs = ["recovered", "scrubbed"].map(|name| places.path(name));
+    let one = RecoverOptions::default().manifest_limit(limit);
+    let two = ScrubOptions::default().manifest_limit(limit);
     let reports = [
-        recover(
-            &path,
-            &outs[0],
-            &RecoverOptions::default().manifest_limit(limit),
-        )
-        .unwrap(),
-        scrub(
-            &path,
-            &outs[1],
-            &ScrubOptions::default().manifest_limit(limit),
-        )
-        .unwrap(),
+        recover(&path, &outs[0], &one).unwrap(),
+        scrub(&path, &outs[1], &two).unwrap(),
     ];
     for ((out, report), keeps_rest) in outs.iter().zip(reports).zip([true, false]) {
         assert_eq!((report.events(), report.losses()), (1, 1), "{report}");
@@ -244,21 +231,15 @@ fn names_that_do_not_fit_into_a_new_manifest_are_reported_as_lost() {
 fn a_correct_manifest_is_scrubbed_of_unknown_keys() {
     let own = manifest(r#""clock_type""#, r#""note": "hunter2!", "clock_type""#);
     let places = session(&own);
-    let (path, out) = (places.path("in"), places.path("out"));
-    let report = scrub(&path, &out, &ScrubOptions::default()).unwrap();
-    let found = files(&out);
+    let report = places.scrub("out");
+    let found = files(&places.path("out"));
     let text = String::from_utf8_lossy(&found["manifest.json"]);
     assert!(!text.contains("hunter2!"), "{text}");
     assert!(report.changed(), "{report}");
     // A scrub rewrites every manifest, even one without unknown keys, so the original formatting is
     // lost.
     let places = session(&manifest("7", "7"));
-    scrub(
-        places.path("in"),
-        places.path("out"),
-        &ScrubOptions::default(),
-    )
-    .unwrap();
+    places.scrub("out");
     let found = files(&places.path("out"));
     assert!(found["manifest.json"] != manifest("7", "7").as_bytes());
 }
@@ -277,20 +258,17 @@ fn names_losses_offsets_and_anchors_stay_in_every_copy() {
     // The wrong time ensures that the manifest is rewritten instead of copied.
     let own = own.replace(&format!("\"time_end_ns\": {TIME}"), "\"time_end_ns\": 0");
     let places = session(&own);
-    let path = places.path("in");
-    let outs = ["recovered", "converted", "scrubbed"].map(|name| places.path(name));
-    let report = recover(&path, &outs[0], &RecoverOptions::default()).unwrap();
+    let report = places.recover();
     let line = "the tracer was killed: up to 64 events of each thread are missing, plus those dropped after the last update of the manifest\n";
     assert!(report.to_string().contains(line), "{report}");
     let json = serde_json::to_string(&report).unwrap();
     let line = r#""unwritten_events":64,"drops_events":true"#;
     assert!(json.contains(line), "{json}");
-    convert(&path, &outs[1], Wire::V1, &ConvertOptions::default()).unwrap();
-    scrub(&path, &outs[2], &ScrubOptions::default()).unwrap();
-    let scrubbed = outs[2].clone();
-    for out in outs {
-        let found = Manifest::open(out.join("manifest.json")).unwrap();
-        let has_fields = (out != scrubbed).then_some(true);
+    places.convert("in", "converted", Wire::V1);
+    places.scrub("scrubbed");
+    for out in ["out", "converted", "scrubbed"] {
+        let found = Manifest::open(places.path(out).join("manifest.json")).unwrap();
+        let has_fields = (out != "scrubbed").then_some(true);
         assert_eq!(found.detail_fields, has_fields);
         assert_eq!(found.time_end_ns, Some(TIME));
         let thread = &found.threads[0];
@@ -318,15 +296,10 @@ fn a_thread_with_two_folders_has_details_if_either_folder_has() {
         }
         let detail = DetailFile::finalized(2, 1).bytes();
         places.put(&format!("in/{with_details}/detail.atf"), detail);
-        recovered(&places, None);
+        places.recover();
         let session = SessionReader::open(places.path("out")).unwrap();
         let threads = &session.manifest().unwrap().threads;
         let threads: Vec<_> = threads.iter().map(|t| (t.id, t.has_detail)).collect();
         assert_eq!(threads, [(7, Some(true))]);
     }
-}
-
-fn recovered(places: &Places, symbols: Option<Manifest>) -> Report {
-    let options = RecoverOptions::default().symbols(symbols);
-    places.recover_by(&options)
 }

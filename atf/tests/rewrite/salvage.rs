@@ -6,7 +6,7 @@ use atf::thread::ThreadReader;
 use serde_json::{Value, json};
 
 use crate::{Places, files, notes, thread_of};
-use atf_samples::files::{DetailFile, DetailRecord, IndexFile, crc32c, patched};
+use atf_samples::files::{DetailFile, DetailRecord, IndexFile, patched};
 
 /// The offset of the first detail in bytes.
 const START: usize = 64;
@@ -25,9 +25,13 @@ fn calls(count: u64) -> Vec<DetailRecord> {
     (0..count).map(call).collect()
 }
 
-fn recovered(index: &[u8], detail: &[u8]) -> (Places, Report) {
+/// Recovers thread 7 from these files, with salvage, and then recovers the result.
+pub(crate) fn recovered(index: &[u8], detail: Option<&[u8]>) -> (Places, Report) {
     let places = Places::new();
-    places.put_thread("thread_7", index, detail);
+    places.put("in/thread_7/index.atf", index);
+    if let Some(detail) = detail {
+        places.put("in/thread_7/detail.atf", detail);
+    }
     let report = salvaged(&places);
     (places, report)
 }
@@ -70,7 +74,7 @@ fn a_copy_in_another_details_payload_is_not_mistaken_for_the_detail() {
     let places = file.places();
     let broken = usize::try_from(places[2]).unwrap();
     let bytes = patched(&file.without_footer(), broken, &number(5));
-    let (out, report) = recovered(&index(12), &bytes);
+    let (out, report) = recovered(&index(12), Some(&bytes));
     assert_eq!(with_details(&out), [3, 9]);
     assert_eq!(found(&report), [places[3]], "{report}");
     let aside = DetailFile::new(1, details[..1].to_vec()).bytes();
@@ -87,7 +91,7 @@ fn details_skipped_by_a_damaged_length_are_found() {
     let second = START + CALL;
     let bytes = patched(&bytes, second, &number(3 * CALL));
     let bytes = patched(&bytes, second + 8, &number(88));
-    let (out, report) = recovered(&index(18), &bytes);
+    let (out, report) = recovered(&index(18), Some(&bytes));
     assert_eq!(with_details(&out), [0, 6, 12, 15]);
     let offsets = [2, 4, 5].map(|seq| (START + seq * CALL) as u64);
     assert_eq!(found(&report), offsets, "{report}");
@@ -114,7 +118,7 @@ fn bytes_that_look_like_a_detail_do_not_displace_found_details() {
     let second = START + CALL;
     let bytes = patched(&bytes, second, &number(3 * CALL - 60));
     let bytes = patched(&bytes, second + 8, &number(88));
-    let (out, report) = recovered(&index(15), &bytes);
+    let (out, report) = recovered(&index(15), Some(&bytes));
     assert_eq!(with_details(&out), [0, 6, 9, 12]);
     let dropped = json!([{
         "file": "detail.atf", "why": "overlap", "count": 1, "offset": second, "size": CALL,
@@ -152,7 +156,7 @@ fn a_length_that_leads_into_a_damaged_footer_yields_no_detail() {
     };
     let last = START + 2 * CALL;
     let bytes = patched(&file.bytes(), last, &number(CALL + 64));
-    let (out, report) = recovered(&index(9), &bytes);
+    let (out, report) = recovered(&index(9), Some(&bytes));
     assert_eq!(with_details(&out), [0, 3], "{report}");
     assert!(found(&report).is_empty(), "{report}");
 }
@@ -177,7 +181,7 @@ fn details_of_events_after_a_hole_are_set_aside_with_them_byte_for_byte() {
     let broken = patched(&details.section(), 2 * CALL, &number(5));
     let header = patched(&details.header(), 8, &[7]);
     let detail = [&header[..], &[0; 32], &broken, &details.footer()].concat();
-    let (out, report) = recovered(&index, &detail);
+    let (out, report) = recovered(&index, Some(&detail));
     assert_eq!(with_details(&out), [0, 3]);
     let thread = thread_of(&report);
     assert_eq!(thread["events"], json!({"kept": 4, "salvaged": 10}));
@@ -208,7 +212,7 @@ fn the_header_of_a_truncated_index_without_its_magic_is_also_guessed() {
         let index = patched(&index.without_footer(), 0, b"????");
         let detail = DetailFile::finalized(version, 3).bytes();
         // Truncate the last event before its kind.
-        let (_, report) = recovered(&index[..index.len() - 16], &detail);
+        let (_, report) = recovered(&index[..index.len() - 16], Some(&detail));
         assert_eq!((report.events(), report.details()), (8, 3), "{report}");
     }
 }
@@ -222,18 +226,17 @@ fn the_first_64_runs_are_listed_and_all_are_counted() {
         event.detail_seq = (seq % 2 == 0).then_some(seq);
         event
     });
-    let mut index = IndexFile::new(1, events.collect());
-    index.checksum = crc32c(&index.section());
+    let index = IndexFile::new(1, events.collect());
     let details = (0..151).map(|seq| DetailRecord::call(seq, TIME, 0));
     let detail = DetailFile::new(1, details.collect());
-    let (_, report) = recovered(&index.bytes(), &detail.bytes());
+    let (_, report) = recovered(&index.bytes(), Some(&detail.bytes()));
     let aside = &thread_of(&report)["set_aside"][0];
     assert_eq!(aside["count"], 76);
     let runs = (0..64).map(|at| 2 * at + 1);
     let runs = runs.map(|seq| json!({"seq": seq, "offset": START + CALL * seq, "count": 1}));
     assert_eq!(aside["runs"], runs.collect::<Value>());
 
-    let (_, report) = recovered(&index.bytes()[..64 + 32 * 2], &detail.bytes());
+    let (_, report) = recovered(&index.bytes()[..64 + 32 * 2], Some(&detail.bytes()));
     let aside = &thread_of(&report)["set_aside"][0];
     let run = json!([{"seq": 1, "offset": START + CALL, "count": 150}]);
     assert_eq!(aside["runs"], run);
@@ -245,7 +248,7 @@ fn many_details_after_damage_are_each_recovered_once() {
         .placeholder()
         .without_footer();
     let bytes = patched(&bytes, START, &number(5));
-    let (out, report) = recovered(&index(600), &bytes);
+    let (out, report) = recovered(&index(600), Some(&bytes));
     let expected: Vec<_> = (1..200).map(|seq| 3 * seq).collect();
     assert_eq!(with_details(&out), expected);
     assert!(thread_of(&report).get("set_aside").is_none(), "{report}");

@@ -6,7 +6,7 @@ use atf::session::SessionReader;
 use atf::thread::ThreadReader;
 
 use crate::{Places, count, files, left_paths, session_of, thread_of};
-use atf_samples::files::{Bytes, DetailFile, DetailRecord, EventRecord, IndexFile};
+use atf_samples::files::{Bytes, DetailFile, DetailRecord, EventRecord, IndexFile, patched};
 
 const SECRET: &[u8; 8] = b"hunter2!";
 const T: u64 = 5_000_000;
@@ -69,30 +69,16 @@ fn plant(places: &Places, folder: &str, version: u8, tail: &[u8], has_footer: bo
         opaque(0, 40),
     ];
     let detail = DetailFile::new(version, records);
-    let (index_footer, detail_footer) = if has_footer {
-        (index.footer(), detail.footer())
+    let files = if has_footer {
+        [index.bytes(), detail.bytes()]
     } else {
-        (Vec::new(), Vec::new())
+        // The last reserved bytes of the detail header contain the secret too.
+        let detail = detail.placeholder().without_footer();
+        let detail = patched(&detail, 60, &SECRET[..4]);
+        [index.placeholder().without_footer(), detail]
     };
-    let [index_start, detail_start] = if has_footer {
-        [index.header(), detail.header()]
-    } else {
-        [index.clone().placeholder().header(), {
-            let mut header = detail.clone().placeholder().header();
-            // These are the last reserved bytes of the header.
-            header[60..64].copy_from_slice(&SECRET[..4]);
-            header
-        }]
-    };
-    let file = |parts: [&[u8]; 4]| parts.concat();
-    places.put(
-        &format!("in/{folder}/index.atf"),
-        file([&index_start, &index.section(), &index_footer, tail]),
-    );
-    places.put(
-        &format!("in/{folder}/detail.atf"),
-        file([&detail_start, &detail.section(), &detail_footer, tail]),
-    );
+    let [index, detail] = files.map(|bytes| [&bytes[..], tail].concat());
+    places.put_thread(folder, index, detail);
     for side in [
         "orphans.atf",
         "salvaged.atf",
@@ -162,15 +148,13 @@ fn no_byte_of_a_secret_is_in_any_file() {
 }
 
 #[test]
-fn functions_times_kinds_and_links_stay() {
+fn functions_times_kinds_links_and_module_paths_stay() {
     for version in [1, 2] {
         let places = session(version);
-        scrub(
-            places.path("in"),
-            places.path("out"),
-            &ScrubOptions::default(),
-        )
-        .unwrap();
+        places.scrub("out");
+        let scrubbed = SessionReader::open(places.path("out")).unwrap();
+        let module = &scrubbed.manifest().unwrap().modules[0];
+        assert_eq!(module.path.as_deref(), Some("/home/hunter2!/bin/d"));
         for number in 0..7 {
             let folder = format!("out/thread_{number}");
             let thread = ThreadReader::open(places.path(&folder)).unwrap();
@@ -210,20 +194,9 @@ fn functions_times_kinds_and_links_stay() {
 }
 
 #[test]
-fn module_paths_stay_without_the_option() {
-    let places = session(1);
-    let (path, out) = (places.path("in"), places.path("out"));
-    scrub(path, &out, &ScrubOptions::default()).unwrap();
-    let session = SessionReader::open(&out).unwrap();
-    let modules = &session.manifest().unwrap().modules;
-    assert_eq!(modules[0].path.as_deref(), Some("/home/hunter2!/bin/d"));
-}
-
-#[test]
 fn the_report_lists_dropped_content() {
     let places = session(1);
-    let (path, out) = (places.path("in"), places.path("out"));
-    let report = scrub(path, &out, &ScrubOptions::default()).unwrap();
+    let report = places.scrub("out");
     let thread = thread_of(&report);
     assert_eq!(count(&thread, "payload_scrubbed"), 3);
     assert_eq!(count(&thread, "payload_emptied"), 2);
@@ -255,11 +228,10 @@ fn the_largest_payload_of_a_call_keeps_its_function() {
     let detail = DetailFile::new(1, vec![call(0, FUNCTION, u16::MAX)]);
     let places = Places::new();
     places.put_thread("thread_7", index.bytes(), detail.bytes());
-    let (path, out) = (places.path("in"), places.path("out"));
-    let report = scrub(path, &out, &ScrubOptions::default()).unwrap();
+    let report = places.scrub("out");
     let thread = thread_of(&report);
     assert_eq!(count(&thread, "payload_scrubbed"), 1, "{report}");
-    let thread = ThreadReader::open(out.join("thread_7")).unwrap();
+    let thread = ThreadReader::open(places.path("out/thread_7")).unwrap();
     let detail = thread.detail().unwrap();
     let found = detail.get(0).unwrap().unwrap();
     let payload = detail.function_payload(&found).unwrap().unwrap();

@@ -4,7 +4,7 @@
 use std::io;
 
 use atf::ErrorKind;
-use atf::rewrite::{RecoverOptions, Report, ScrubOptions, recover, scrub};
+use atf::rewrite::{RecoverOptions, Report, recover};
 use atf::session::SessionReader;
 
 use crate::{Places, files, left_behind, left_paths, session_of, without_details};
@@ -25,18 +25,14 @@ fn each_process_of_a_session_keeps_its_relative_path() {
     let whole = IndexFile::finalized(1, 9);
     let detail = DetailFile::finalized(1, 3);
     let thread = |place: &str, index: &[u8]| {
-        places.put(&format!("in/{place}/thread_7/index.atf"), index);
-        let detail = detail.bytes();
-        places.put(&format!("in/{place}/thread_7/detail.atf"), detail);
+        places.put_thread(&format!("{place}/thread_7"), index, detail.bytes());
     };
     thread("session_1/pid_1", &whole.bytes());
     thread("session_1/pid_2", &whole.without_footer()[..64 + 4 * 32]);
     thread("session_1/pid_30", b"nothing");
     thread("session_2/pid_1", &whole.without_footer());
     places.put("in/session_1/notes.txt", "x");
-    let (out, again) = (places.path("out"), places.path("again"));
-    let options = RecoverOptions::default();
-    let report = recover(places.path("in"), &out, &options).unwrap();
+    let report = places.recover_twice(&RecoverOptions::default());
     let all = serde_json::to_value(&report).unwrap();
     let kept = |session: &Value, lane: &str| {
         let thread = &session["threads"][0];
@@ -62,20 +58,18 @@ fn each_process_of_a_session_keeps_its_relative_path() {
     let left = left_paths(&report);
     assert_eq!(left, ["session_1/notes.txt"]);
 
-    let found = files(&out);
+    let found = files(&places.path("out"));
     assert!(found["session_1/pid_1/thread_7/index.atf"] == whole.bytes());
     assert!(found["session_2/pid_1/thread_7/index.atf"] == whole.bytes());
     let kept = &found["session_1/pid_30/unreadable/thread_7/index.atf"];
     assert_eq!(kept, b"nothing");
-    let second = recover(&out, &again, &options).unwrap();
-    assert!(!second.changed(), "{second}");
-    assert_eq!(files(&out), files(&again));
 }
 
 #[test]
 fn a_session_without_events_is_reported_and_keeps_its_files() {
     let places = Places::new();
-    places.put("in/thread_7/index.atf", b"nothing");
+    let details = DetailFile::finalized(1, 3).bytes();
+    places.put_thread("thread_7", b"nothing", &details);
     places.put("in/thread_7/notes.txt", b"mine");
     let header = IndexFile::finalized(1, 9).placeholder().header();
     places.put("in/thread_8/index.atf", header);
@@ -91,6 +85,8 @@ fn a_session_without_events_is_reported_and_keeps_its_files() {
     );
     let found = files(&places.path("out"));
     assert_eq!(found["unreadable/thread_7/index.atf"], b"nothing");
+    assert_eq!(found["unreadable/thread_7/detail.atf"], details);
+    assert!(!found.keys().any(|name| name.starts_with("thread_7")));
     // The whole folder was copied into `unreadable`.
     assert_eq!(found["unreadable/thread_7/notes.txt"], b"mine");
     assert_eq!(left_paths(session_of(&report)), [""; 0], "{report}");
@@ -144,10 +140,8 @@ fn a_folder_too_deep_to_be_searched_is_a_possible_loss() {
         {"path": too_deep, "why": "not searched: more than 64 folders deep", "is_loss": true},
         {"path": "c", "why": "not a session, and contains none", "is_loss": false},
     ]);
-    assert_eq!(
-        serde_json::to_value(&report).unwrap()["left_behind"],
-        expected
-    );
+    let json = serde_json::to_value(&report).unwrap();
+    assert_eq!(json["left_behind"], expected);
     assert_eq!(report.losses(), 1);
 }
 
@@ -198,11 +192,10 @@ fn a_file_named_unreadable_does_not_block_the_folder_of_that_name() {
     places.put("in/thread_7/index.atf", IndexFile::finalized(1, 9).bytes());
     places.put("in/thread_8/index.atf", b"nothing");
     places.put("in/unreadable", b"mine");
-    let out = places.path("out");
     let report = places.recover();
     let left = left_behind(session_of(&report));
     assert_eq!(left, [["unreadable", "not a folder"]]);
-    let found = files(&out);
+    let found = files(&places.path("out"));
     assert_eq!(found["unreadable/thread_8/index.atf"], b"nothing");
     assert_eq!(report.events(), 9);
 }
@@ -229,13 +222,12 @@ fn only_names_that_a_recovery_uses_are_kept_as_its_files() {
     for name in in_thread {
         places.put(&format!("in/thread_7/{name}"), name);
     }
-    let out = places.path("out");
     let report = places.recover();
     let left = left_paths(session_of(&report));
     let in_thread = in_thread.map(|name| format!("thread_7/{name}"));
     let expected = in_thread.into_iter().chain(strange.map(str::to_owned));
     assert_eq!(left, expected.collect::<Vec<_>>());
-    let found = files(&out);
+    let found = files(&places.path("out"));
     for name in kept {
         assert_eq!(found[name], name.as_bytes());
     }
@@ -274,8 +266,6 @@ fn dropping_part_of_a_file_counts_as_a_change() {
 mod links {
     use std::os::unix::fs::symlink;
 
-    use atf::rewrite::{ScrubOptions, scrub};
-
     use super::*;
 
     /// Creates a thread, a symlink to a thread outside the session, and a thread whose index is a
@@ -295,8 +285,6 @@ mod links {
     #[test]
     fn symlinks_out_of_a_session_are_reported_and_not_followed() {
         let places = session();
-        let path = places.path("in");
-        let out = places.path("out");
         let report = places.recover();
         assert_eq!(report.events(), 3);
         let left = left_behind(session_of(&report));
@@ -305,13 +293,12 @@ mod links {
             ["thread_9/index.atf", "neither a regular file nor a folder"],
         ];
         assert_eq!(left, expected);
-        let found = files(&out);
+        let found = files(&places.path("out"));
         assert!(!found.keys().any(|name| name.contains("thread_8")));
         assert_eq!(found["unreadable/thread_9/detail.atf"], b"x");
         assert!(!found.contains_key("unreadable/thread_9/index.atf"));
 
-        let report = scrub(&path, places.path("b"), &ScrubOptions::default()).unwrap();
-        assert_eq!(report.events(), 3);
+        assert_eq!(places.scrub("b").events(), 3);
         assert!(!files(&places.path("b")).keys().any(|n| n.contains("_8")));
     }
 
@@ -349,7 +336,6 @@ fn sessions_inside_a_session_are_kept_with_advice() {
         places.put(&format!("in/{inner}/thread_7/index.atf"), &index);
     }
     places.put("in/notes/x", "x");
-    let out = places.path("out");
     let report = places.recover();
     let left = left_behind(session_of(&report));
     let why = "a session inside another one: recover it separately; a copy is in unreadable/";
@@ -360,7 +346,7 @@ fn sessions_inside_a_session_are_kept_with_advice() {
         ["pid_1_segment_000002", why],
     ];
     assert_eq!(left, expected);
-    let found = files(&out);
+    let found = files(&places.path("out"));
     for inner in ["pid_1", "pid_1_segment_000002", "deep/pid_2"] {
         assert!(found[&format!("unreadable/{inner}/thread_7/index.atf")] == index);
     }
@@ -380,22 +366,17 @@ fn the_losses_of_an_omitted_thread_stay_in_the_manifest() {
         loss(7)
     );
     places.put("in/manifest.json", &manifest);
-    let path = places.path("in");
-    let out = places.path("out");
     let report = places.recover();
-    let lost = |path: &std::path::Path| {
-        let session = SessionReader::open(path).unwrap();
+    let lost = |out| {
+        let session = SessionReader::open(places.path(out)).unwrap();
         session.manifest().unwrap().lost_events.unwrap().count
     };
-    assert_eq!(lost(&out), 567, "{report}");
+    assert_eq!(lost("out"), 567, "{report}");
     // The name exists only in the old manifest.
-    assert_eq!(files(&out)["unreadable/manifest.json"], manifest.as_bytes());
-    assert!(
-        report
-            .to_string()
-            .contains("the entry of an omitted thread")
-    );
-    let scrubbed = places.path("scrubbed");
-    scrub(&path, &scrubbed, &ScrubOptions::default()).unwrap();
-    assert_eq!(lost(&scrubbed), 567);
+    let found = files(&places.path("out"));
+    assert_eq!(found["unreadable/manifest.json"], manifest.as_bytes());
+    let line = "the entry of an omitted thread";
+    assert!(report.to_string().contains(line), "{report}");
+    places.scrub("scrubbed");
+    assert_eq!(lost("scrubbed"), 567);
 }

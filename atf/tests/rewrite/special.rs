@@ -27,8 +27,7 @@ fn session() -> Places {
             thread_id: id,
             ..DetailFile::finalized(2, 3)
         };
-        places.put(&format!("in/thread_{id}/index.atf"), index.bytes());
-        places.put(&format!("in/thread_{id}/detail.atf"), detail.bytes());
+        places.put_thread(&format!("thread_{id}"), index.bytes(), detail.bytes());
     }
     places
 }
@@ -92,16 +91,9 @@ fn a_symlink_that_leads_nowhere_does_not_affect_the_threads() {
             let places = session();
             symlink(target, places.path("in").join(file)).unwrap();
             // A report is written.
-            places.put(
-                "in/thread_8/index.atf",
-                IndexFile::finalized(2, 9).without_footer(),
-            );
-            let report = recover(
-                places.path("in"),
-                places.path("out"),
-                &RecoverOptions::default(),
-            );
-            assert_eq!(report.unwrap().events(), 18, "{file} to {target}");
+            let index = IndexFile::finalized(2, 9).without_footer();
+            places.put("in/thread_8/index.atf", index);
+            assert_eq!(places.recover().events(), 18, "{file} to {target}");
         }
     }
 }
@@ -134,10 +126,9 @@ fn moved_down(places: &Places, longest: &str) -> std::path::PathBuf {
     let rest = format!("/pack/{longest}").len();
     let mut way = places.path("way");
     loop {
-        let left = LONGEST - rest - way.as_os_str().len();
-        match left {
+        match LONGEST - rest - way.as_os_str().len() {
             0..2 => break,
-            _ => way.push("w".repeat((left - 1).min(150))),
+            left => way.push("w".repeat((left - 1).min(150))),
         }
     }
     std::fs::create_dir_all(&way).unwrap();
@@ -151,18 +142,14 @@ fn a_session_whose_files_cannot_be_inspected_does_not_affect_the_others() {
     let places = Places::new();
     let closed = "c".repeat(60);
     for session in ["open", &closed] {
-        places.put(
-            &format!("pack/{session}/thread_7/index.atf"),
-            without_details(2),
-        );
+        let index = format!("pack/{session}/thread_7/index.atf");
+        places.put(&index, without_details(2));
     }
     let path = moved_down(&places, &closed);
     let report = recover(path, places.path("out"), &RecoverOptions::default()).unwrap();
     assert_eq!(report.events(), 9, "{report}");
-    assert!(
-        thread_of(&report).get("not_recovered").is_some(),
-        "{report}"
-    );
+    let thread = thread_of(&report);
+    assert!(thread.get("not_recovered").is_some(), "{report}");
     // The manifest is private, because other users may not be allowed to read the files it
     // describes.
     use std::os::unix::fs::PermissionsExt as _;

@@ -2,10 +2,10 @@
 
 use atf::Wire;
 use atf::manifest::Manifest;
-use atf::rewrite::{ConvertOptions, RecoverOptions, Report, convert, recover};
+use atf::rewrite::{ConvertOptions, RecoverOptions, Report, convert};
 use atf::session::SessionReader;
 
-use crate::{Places, count, files, notes, session_of};
+use crate::{Places, count, files, session_of, unlinked};
 use atf_samples::files::IndexFile;
 
 /// A manifest with modules 1 and 2, both with build ids and named functions.
@@ -21,11 +21,8 @@ const OTHER: &str = r#"{"format_version": "2.1", "threads": [],
 
 fn session(manifest: Option<&str>) -> Places {
     let places = Places::new();
-    let index = IndexFile {
-        flags: 0,
-        ..IndexFile::finalized(1, 3)
-    };
-    places.put("in/thread_7/index.atf", index.bytes());
+    let index = unlinked(IndexFile::finalized(1, 3)).bytes();
+    places.put("in/thread_7/index.atf", index);
     if let Some(text) = manifest {
         places.put("in/manifest.json", text);
     }
@@ -90,10 +87,9 @@ fn a_function_without_a_name_gets_the_other_manifests_name_if_any() {
     assert!(!found.keys().any(|path| path.contains("unreadable")));
 
     let places = session(Some(own));
-    let (input, out) = (places.path("in"), places.path("out"));
-    let report = recover(input, &out, &RecoverOptions::default()).unwrap();
+    let report = places.recover();
     assert_eq!(report.losses(), 0, "{report}");
-    let text = String::from_utf8(files(&out)["manifest.json"].clone()).unwrap();
+    let text = std::fs::read_to_string(places.path("out/manifest.json")).unwrap();
     assert!(!text.contains("\"name\""), "{text}");
     assert!(text.contains("0x0000000300000001"), "{text}");
 }
@@ -115,28 +111,6 @@ fn the_sessions_names_are_kept_and_missing_ones_are_added() {
     found.sort();
     let own = [ALL[0], (0x1_0000_0002, "own"), ALL[2]];
     assert_eq!(found, expected(&own));
-}
-
-#[test]
-fn names_of_another_build_are_not_used() {
-    let own = r#"{"threads": [{"id": 7, "has_detail": false}],
-        "modules": [{"module_id": 1, "path": "/app", "base_address": "0x1000", "size": 16,
-            "uuid": "BB-01"}], "symbols": []}"#;
-    let places = session(Some(own));
-    let report = recovered(&places, OTHER);
-    let manifest = &session_of(&report)["manifest"];
-    assert_eq!(manifest["symbols_taken"], 1);
-    assert_eq!(manifest["modules"], 2);
-    let note = notes(manifest, "other_build")[0];
-    assert_eq!(note["count"], 1);
-    assert_eq!(
-        note["first"][0]["found"],
-        "BB-01, the other manifest has AA-01"
-    );
-    assert_eq!(names(&places, "out"), expected(&ALL[2..]));
-    let session = SessionReader::open(places.path("out")).unwrap();
-    let module = &session.manifest().unwrap().modules[0];
-    assert_eq!(module.uuid.as_deref(), Some("BB-01"));
 }
 
 #[test]

@@ -31,8 +31,7 @@ fn fields_missing_from_the_other_wire_version() {
     let index = linked(7, 4).placeholder().without_footer();
     let index = patched(&index, EVENTS + EVENT + 16, &[8]);
     put(&places, 7, index, Some(&detail(7, 2).bytes()));
-    let options = ConvertOptions::default();
-    let report = convert(places.path("in"), places.path("2"), Wire::V2, &options).unwrap();
+    let report = places.convert("in", "2", Wire::V2);
     let expected = "\
 session: converted, 4 events and 2 details of 1 thread
   thread_7: 4 events, 2 details
@@ -43,7 +42,7 @@ session: converted, 4 events and 2 details of 1 thread
     repaired: the original had no manifest: manifest.json [ATF-MANI-001]
 ";
     assert_report(&report, 0, expected);
-    let report = convert(places.path("2"), places.path("1"), Wire::V1, &options).unwrap();
+    let report = places.convert("2", "1", Wire::V1);
     let expected = "\
 session: converted, 4 events and 2 details of 1 thread
   thread_7: 4 events, 2 details
@@ -51,7 +50,7 @@ session: converted, 4 events and 2 details of 1 thread
   manifest.json: 0 modules, 0 symbols
 ";
     assert_report(&report, 0, expected);
-    let report = convert(places.path("1"), places.path("0"), Wire::V1, &options).unwrap();
+    let report = places.convert("1", "0", Wire::V1);
     let expected = "\
 session: nothing to change, 4 events and 2 details of 1 thread
   thread_7: 4 events, 2 details
@@ -72,9 +71,7 @@ fn content_that_scrubbing_drops() {
     places.put("in/thread_7/orphans.atf", "x");
     places.put("in/recovery.json", "x");
     places.put("in/thread_X/index.atf", "x");
-    let one = ScrubOptions::default();
-    let two = ScrubOptions::default().drop_details(true);
-    let report = scrub(places.path("in"), places.path("one"), &one).unwrap();
+    let report = places.scrub("one");
     let expected = "\
 session: scrubbed, 7 events and 3 details of 1 thread; 2 things were lost or changed
   thread_7: 7 events, 3 details
@@ -89,7 +86,8 @@ session: scrubbed, 7 events and 3 details of 1 thread; 2 things were lost or cha
   thread_X: not copied: not a thread's name: to read it, rename it to thread_N [ATF-SESS-004]
 ";
     assert_report(&report, 2, expected);
-    let report = scrub(places.path("in"), places.path("two"), &two).unwrap();
+    let options = ScrubOptions::default().drop_details(true);
+    let report = scrub(places.path("in"), places.path("two"), &options).unwrap();
     let expected = "\
 session: scrubbed, 7 events and 0 details of 1 thread; 2 things were lost or changed
   thread_7: 7 events, 0 details
@@ -160,12 +158,15 @@ session: recovered, 6 events and 2 details of 3 threads; 1 thing was lost or cha
         ("time_end_ns", "\"x\", expected a u64"),
     ];
     assert_eq!(problems, expected);
+    let new = Manifest::open(places.path("out/manifest.json")).unwrap();
+    let names = new.symbols.iter().map(|symbol| symbol.name.as_deref());
+    assert_eq!(names.collect::<Vec<_>>(), [Some("yes")]);
+    assert_eq!(new.modules[0].uuid.as_deref(), Some("AA"));
     // The old manifest is kept, because the new one omits some of its contents.
     let kept = std::fs::read(places.path("out/unreadable/manifest.json")).unwrap();
     assert_eq!(kept, own.as_bytes());
 
-    let options = ScrubOptions::default();
-    let report = scrub(places.path("in"), places.path("scrubbed"), &options).unwrap();
+    let report = places.scrub("scrubbed");
     let expected = "\
 session: scrubbed, 6 events and 2 details of 3 threads; 1 thing was lost or changed
   thread_7: 4 events, 2 details
