@@ -8,8 +8,7 @@ use atf::rewrite::{
 };
 
 use crate::Places;
-use crate::ring::{Area, ring};
-use atf_samples::files::{DetailFile, EventRecord, IndexFile};
+use atf_samples::files::{DetailFile, EventRecord, IndexFile, ring_after};
 
 /// The number of events, enough for more than two steps of 1 MiB.
 const EVENTS: u64 = 80_000;
@@ -31,15 +30,7 @@ fn session() -> (Places, u64) {
     let places = Places::new();
     let file = IndexFile::new(1, events()).placeholder().without_footer();
     let detail = DetailFile::finalized(1, 3).placeholder().without_footer();
-    let index = Area {
-        file: &file,
-        start: 64 + 32,
-    };
-    let rest = Area {
-        file: &detail,
-        start: detail.len(),
-    };
-    let ring = ring(1, &index, &rest);
+    let ring = ring_after(1, 7, [&file, &detail], [64 + 32, detail.len()]);
     let mut size = 0;
     let mut put = |name: &str, bytes: &[u8]| {
         size += bytes.len() as u64;

@@ -3,53 +3,13 @@
 use atf::Wire;
 use serde_json::json;
 
-use atf::rewrite::{ConvertOptions, RecoverOptions, Report, ScrubOptions, convert, recover, scrub};
-use atf::thread::ThreadReader;
+use atf::rewrite::{RecoverOptions, Report, recover};
 
 use crate::{Places, count, files, notes, thread_of};
-use atf_samples::files::{Bytes, DetailFile, IndexFile, crc32c, patched};
+use atf_samples::files::{DetailFile, IndexFile, patched, ring_after};
 
 const EVENTS: u64 = 9;
 const DETAILS: u64 = 3;
-/// The size of each area in bytes, unless its contents are larger.
-const CAPACITY: usize = 4096;
-
-/// The part of a file after its first `start` bytes, as an area of a ring.
-pub(crate) struct Area<'a> {
-    pub(crate) file: &'a [u8],
-    pub(crate) start: usize,
-}
-
-impl Area<'_> {
-    fn checksum(&self) -> u32 {
-        crc32c(&self.file[64..self.start])
-    }
-
-    fn bytes(&self) -> &[u8] {
-        &self.file[self.start..]
-    }
-
-    fn capacity(&self) -> usize {
-        self.bytes().len().max(CAPACITY)
-    }
-}
-
-/// Returns a `ring.atf`, laid out as in the reference's table.
-pub(crate) fn ring(version: u8, index: &Area<'_>, detail: &Area<'_>) -> Vec<u8> {
-    let mut out = Bytes::default();
-    out.raw(b"ATR2").u8(1).u8(version).raw(&[0; 2]);
-    out.u32(7).u32(0);
-    out.u64(index.capacity() as u64).u64(index.start as u64);
-    out.u64(index.bytes().len() as u64);
-    out.u32(index.checksum()).u32(detail.checksum());
-    out.u64(detail.capacity() as u64).u64(detail.start as u64);
-    out.u64(detail.bytes().len() as u64).raw(&[0; 56]);
-    for area in [index, detail] {
-        let rest = vec![0; area.capacity() - area.bytes().len()];
-        out.raw(area.bytes()).raw(&rest);
-    }
-    out.0
-}
 
 /// A thread whose writer was killed. Each file contains only its first `…_size` bytes, and the ring
 /// contains the bytes from `…_start` on.
@@ -76,29 +36,21 @@ impl Killed {
         }
     }
 
-    fn put(&self, places: &Places, change: impl FnOnce(Vec<u8>) -> Vec<u8>) {
-        let version = self.version;
-        let index = IndexFile::finalized(version, EVENTS).placeholder();
+    /// Writes the thread's files and returns its ring.
+    fn put(&self, places: &Places) -> Vec<u8> {
+        let index = IndexFile::finalized(self.version, EVENTS).placeholder();
         let index = index.without_footer();
-        let detail = DetailFile::finalized(version, DETAILS).placeholder();
+        let detail = DetailFile::finalized(self.version, DETAILS).placeholder();
         let detail = detail.without_footer();
-        let ring = ring(
-            version,
-            &Area {
-                file: &index,
-                start: self.index_start,
-            },
-            &Area {
-                file: &detail,
-                start: self.detail_start,
-            },
-        );
+        let starts = [self.index_start, self.detail_start];
+        let ring = ring_after(self.version, 7, [&index, &detail], starts);
         places.put_thread(
             "thread_7",
             &index[..self.index_size],
             &detail[..self.detail_size],
         );
-        places.put("in/thread_7/ring.atf", change(ring));
+        places.put("in/thread_7/ring.atf", &ring);
+        ring
     }
 }
 
@@ -108,9 +60,13 @@ fn recovered(places: &Places) -> Report {
 
 #[test]
 fn events_from_a_ring_are_written_and_counted() {
-    for version in [1, 2] {
+    for (version, torn) in [(1, [0, 0]), (2, [0, 0]), (1, [10, 30]), (2, [10, 30])] {
         let places = Places::new();
-        Killed::new(version).put(&places, |ring| ring);
+        let mut killed = Killed::new(version);
+        // An event that is torn in a file is whole in the ring.
+        killed.index_size += torn[0];
+        killed.detail_size += torn[1];
+        killed.put(&places);
         let report = recovered(&places);
         let thread = thread_of(&report);
         assert_eq!(thread["events"], json!({"kept": 9, "from_ring": 5}));
@@ -137,22 +93,6 @@ fn events_from_a_ring_are_written_and_counted() {
 }
 
 #[test]
-fn an_event_torn_in_the_file_but_whole_in_the_ring_comes_from_the_ring() {
-    for version in [1, 2] {
-        let places = Places::new();
-        let mut killed = Killed::new(version);
-        killed.index_size += 10;
-        killed.detail_size += 30;
-        killed.put(&places, |ring| ring);
-        let report = recovered(&places);
-        let thread = thread_of(&report);
-        assert_eq!(thread["events"], json!({"kept": 9, "from_ring": 5}));
-        assert_eq!(thread["details"], json!({"kept": 3, "from_ring": 2}));
-        assert!(thread.get("dropped").is_none(), "{report}");
-    }
-}
-
-#[test]
 fn a_ring_that_belongs_to_other_files_is_set_aside_and_adds_nothing() {
     for version in [1, 2] {
         let other = 3 - version;
@@ -167,11 +107,9 @@ fn a_ring_that_belongs_to_other_files_is_set_aside_and_adds_nothing() {
             (128 + 3, &[0xee], "header.index_start"),
         ] {
             let places = Places::new();
-            let mut foreign = Vec::new();
-            Killed::new(version).put(&places, |ring| {
-                foreign = patched(&ring, offset, bytes);
-                foreign.clone()
-            });
+            let ring = Killed::new(version).put(&places);
+            let foreign = patched(&ring, offset, bytes);
+            places.put("in/thread_7/ring.atf", &foreign);
             let report = recovered(&places);
             let thread = thread_of(&report);
             let case = format!("{field}, wire {version}\n{report}");
@@ -211,11 +149,7 @@ fn a_ring_next_to_finalized_files_adds_nothing_and_is_not_a_loss() {
 fn the_events_of_a_ring_survive_even_if_its_details_do_not_match() {
     for (version, is_deleted) in [(1, false), (2, false), (1, true), (2, true)] {
         let places = Places::new();
-        let mut ring = Vec::new();
-        Killed::new(version).put(&places, |bytes| {
-            ring.clone_from(&bytes);
-            bytes
-        });
+        let ring = Killed::new(version).put(&places);
         let details = places.path("in/thread_7/detail.atf");
         if is_deleted {
             std::fs::remove_file(details).unwrap();
@@ -246,7 +180,7 @@ fn the_events_of_a_ring_survive_even_if_its_details_do_not_match() {
 fn a_ring_next_to_a_damaged_header_is_salvaged() {
     for version in [1, 2] {
         let places = Places::new();
-        Killed::new(version).put(&places, |ring| ring);
+        Killed::new(version).put(&places);
         let index = std::fs::read(places.path("in/thread_7/index.atf")).unwrap();
         places.put("in/thread_7/index.atf", patched(&index, 0, b"????"));
         let report = places.recover_by(&RecoverOptions::default().salvage(true));
@@ -270,7 +204,7 @@ fn salvage_keeps_the_events_of_a_ring_whose_files_lost_their_ends() {
             detail_size: whole.detail_size - 3,
             ..whole
         };
-        cut.put(&places, |ring| ring);
+        cut.put(&places);
         assert_eq!(recovered(&places).events(), 2);
         let options = RecoverOptions::default().salvage(true);
         let report = recover(places.path("in"), places.path("salvaged"), &options).unwrap();
@@ -293,17 +227,15 @@ fn salvage_keeps_the_events_of_a_ring_whose_files_lost_their_ends() {
 #[test]
 fn events_from_a_ring_are_converted_and_scrubbed_like_all_others() {
     let places = Places::new();
-    Killed::new(1).put(&places, |ring| ring);
-    let (path, options) = (places.path("in"), ConvertOptions::default());
-    let report = convert(&path, places.path("two"), Wire::V2, &options).unwrap();
-    let thread = thread_of(&report);
+    Killed::new(1).put(&places);
+    let thread = thread_of(&places.convert("in", "two", Wire::V2));
     assert_eq!(thread["events"]["from_ring"], 5);
     assert_eq!(count(&thread, "call_depth_lost"), 9);
     let found = files(&places.path("two"));
     let index = IndexFile::finalized(2, EVENTS).bytes();
     assert!(found["thread_7/index.atf"] == index);
 
-    scrub(&path, places.path("shared"), &ScrubOptions::default()).unwrap();
+    places.scrub("shared");
     let found = files(&places.path("shared"));
     assert!(found["thread_7/index.atf"] == IndexFile::finalized(1, EVENTS).bytes());
     assert!(found.keys().all(|name| !name.contains("ring")));
@@ -359,38 +291,18 @@ fn a_payload_that_ends_like_a_footer_survives_in_the_ring_and_in_the_file() {
 #[cfg(target_os = "linux")]
 fn a_hole_before_the_bytes_of_a_ring_is_not_read() {
     const TERABYTE: u64 = 1 << 40;
-    const HOLE: usize = 20 << 20;
     let places = Places::new();
-    let stored = IndexFile::finalized(1, 3).placeholder().without_footer();
-    let mut index = stored[..64 + 2 * 32].to_vec();
-    index.resize(64 + HOLE, 0);
-    let start = index.len();
-    index.extend(&stored[64 + 2 * 32..]);
-    let nothing = Area {
-        file: &stored,
-        start: stored.len(),
-    };
-    let good = ring(
-        1,
-        &Area {
-            file: &index,
-            start,
-        },
-        &nothing,
-    );
-    let far = patched(&good, 24, &TERABYTE.to_le_bytes());
-    for (size, ring, belongs) in [(start as u64, good, true), (TERABYTE, far, false)] {
-        places.put("in/thread_7/index.atf", &stored[..64 + 2 * 32]);
-        let file = std::fs::File::options()
-            .write(true)
-            .open(places.path("in/thread_7/index.atf"));
-        file.unwrap().set_len(size).unwrap();
-        places.put("in/thread_7/ring.atf", ring);
-        let thread = ThreadReader::open(places.path("in/thread_7")).unwrap();
-        assert_eq!(
-            thread.ring().map(|ring| ring.index_bytes),
-            belongs.then_some(32)
-        );
-        assert_eq!(thread.ring_error().is_some(), !belongs);
-    }
+    let index = IndexFile::finalized(1, 3).placeholder().without_footer();
+    let start = 64 + 2 * 32;
+    let ring = ring_after(1, 7, [&index, &index], [start, index.len()]);
+    let ring = patched(&ring, 24, &TERABYTE.to_le_bytes());
+    places.put("in/thread_7/index.atf", &index[..start]);
+    places.put("in/thread_7/ring.atf", ring);
+    let index = places.path("in/thread_7/index.atf");
+    let file = std::fs::File::options().write(true).open(index).unwrap();
+    file.set_len(TERABYTE).unwrap();
+    let thread = atf::thread::ThreadReader::open(places.path("in/thread_7")).unwrap();
+    assert_eq!(thread.ring(), None);
+    let error = thread.ring_error().unwrap();
+    assert_eq!(error.field(), Some("header.index_checksum"));
 }
