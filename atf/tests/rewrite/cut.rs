@@ -4,10 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use atf::manifest::{Cut, Symbol};
-use atf::rewrite::{CutOptions, cut};
+use atf::rewrite::{CutOptions, Report, cut};
 use atf::session::SessionReader;
 use atf::spans::CallStack;
-use atf::thread::Linked;
 use atf::write::{Detail, Event, SessionWriter, WriteOptions};
 use atf::{ErrorKind, EventKind, Wire};
 
@@ -67,13 +66,11 @@ fn read(path: &Path, thread: usize) -> Vec<Short> {
     events
         .map(|event| {
             let event = event.unwrap();
-            let payload = match thread.detail_of(&event).unwrap() {
-                Linked::To(found) => {
-                    let detail = thread.detail().unwrap();
-                    Some(detail.payload(&found, 100).unwrap())
-                }
-                _ => None,
-            };
+            let found = thread.detail_of(&event).unwrap().found();
+            let payload = found.map(|found| {
+                let detail = thread.detail().unwrap();
+                detail.payload(&found, 100).unwrap()
+            });
             (
                 event.timestamp_ns,
                 event.event_kind.into(),
@@ -85,9 +82,17 @@ fn read(path: &Path, thread: usize) -> Vec<Short> {
         .collect()
 }
 
-fn cut_to(path: &Path, out: &Path, from_ns: u64, to_ns: u64) -> atf::rewrite::Report {
+fn cut_to(path: &Path, out: &Path, from_ns: u64, to_ns: u64) -> Report {
     let options = CutOptions::default().from_ns(from_ns).to_ns(to_ns);
     cut(path, out, &options).unwrap()
+}
+
+/// Writes a session to `all`, and cuts it to `part`.
+fn cut_of(wire: Wire, threads: &[Vec<Short>], from_ns: u64, to_ns: u64) -> (Places, Report) {
+    let places = Places::new();
+    write(&places.path("all"), wire, threads);
+    let report = cut_to(&places.path("all"), &places.path("part"), from_ns, to_ns);
+    (places, report)
 }
 
 fn cuts(path: &Path) -> Vec<Option<Cut>> {
@@ -118,10 +123,8 @@ fn opened_by(kind: EventKind, mut events: Vec<Short>) -> Vec<Short> {
 fn open_calls_are_repeated_at_the_start_and_return_at_the_end() {
     let kinds = EventKind::MEMBERS.iter().filter(|kind| kind.opens_call());
     for (wire, kind) in kinds.flat_map(|kind| Wire::ALL.iter().map(move |wire| (*wire, *kind))) {
-        let places = Places::new();
-        write(&places.path("all"), wire, &[opened_by(kind, events())]);
-        let (all, part) = (places.path("all"), places.path("part"));
-        let report = cut_to(&all, &part, 125, 165);
+        let (places, report) = cut_of(wire, &[opened_by(kind, events())], 125, 165);
+        let part = places.path("part");
         let expected = vec![
             (125, CALL, 1, 1, None),
             (125, CALL, 2, 2, None),
@@ -153,10 +156,7 @@ fn open_calls_are_repeated_at_the_start_and_return_at_the_end() {
 
 #[test]
 fn both_ends_of_the_range_are_included() {
-    let places = Places::new();
-    write(&places.path("all"), Wire::V1, &[events()]);
-    let (all, part) = (places.path("all"), places.path("part"));
-    cut_to(&all, &part, 140, 150);
+    let (places, _) = cut_of(Wire::V1, &[events()], 140, 150);
     let expected = [
         (140, CALL, 1, 1, None),
         (140, CALL, 2, 2, None),
@@ -165,13 +165,13 @@ fn both_ends_of_the_range_are_included() {
         (150, RETURN, 2, 2, None),
         (150, RETURN, 1, 1, None),
     ];
-    assert_eq!(read(&part, 0), expected);
+    assert_eq!(read(&places.path("part"), 0), expected);
 }
 
 #[test]
 fn a_single_wrong_time_does_not_cut_off_other_events() {
-    let folder = tempfile::tempdir().unwrap();
-    let (path, out) = (folder.path().join("session"), folder.path().join("cut"));
+    let places = Places::new();
+    let (path, out) = (places.path("session"), places.path("cut"));
     // The wrong time is also the last of a block that a rewrite reads at once.
     for (at, count) in [(2, 6), (2046, 2050)] {
         let mut events: Vec<Short> = (0..count).map(|at| (100 + at, CALL, 1, 0, None)).collect();
@@ -190,7 +190,6 @@ fn a_single_wrong_time_does_not_cut_off_other_events() {
 
 #[test]
 fn a_thread_is_cut_only_where_it_continues() {
-    let places = Places::new();
     let thread = |times: &[(u64, u32, u64)]| -> Vec<Short> {
         let event = |(ns, kind, id): &(u64, u32, u64)| (*ns, *kind, *id, 1, None);
         times.iter().map(event).collect()
@@ -204,9 +203,8 @@ fn a_thread_is_cut_only_where_it_continues() {
         // This thread has no event inside the range, but has an open call.
         thread(&[(10, CALL, 5), (300, RETURN, 5)]),
     ];
-    write(&places.path("all"), Wire::V1, &threads);
-    let (all, part) = (places.path("all"), places.path("part"));
-    cut_to(&all, &part, 50, 100);
+    let (places, _) = cut_of(Wire::V1, &threads, 50, 100);
+    let part = places.path("part");
     let expected = [
         thread(&[]),
         thread(&[(50, CALL, 1), (60, CALL, 3)]),
@@ -225,9 +223,7 @@ fn a_thread_is_cut_only_where_it_continues() {
 
 #[test]
 fn a_cut_of_a_cut_states_which_events_were_added() {
-    let places = Places::new();
-    write(&places.path("all"), Wire::V1, &[events()]);
-    cut_to(&places.path("all"), &places.path("a"), 125, 165);
+    let (places, _) = cut_of(Wire::V1, &[events()], 125, 165);
     for (name, from_ns, to_ns, expected) in [
         ("same", 125, 165, Cut::new(125, 165, 3, 3)),
         ("wider", 0, u64::MAX, Cut::new(125, 165, 3, 3)),
@@ -236,17 +232,12 @@ fn a_cut_of_a_cut_states_which_events_were_added() {
         ("right", 135, 200, Cut::new(135, 165, 2, 3)),
     ] {
         let out = places.path(name);
-        cut_to(&places.path("a"), &out, from_ns, to_ns);
+        cut_to(&places.path("part"), &out, from_ns, to_ns);
         assert_eq!(cuts(&out), [Some(expected)], "{name}");
         // Make the same cut directly from the whole trace.
-        let direct = places.path(&format!("direct-{name}"));
-        cut_to(
-            &places.path("all"),
-            &direct,
-            expected.from_ns,
-            expected.to_ns,
-        );
-        assert_eq!(read(&out, 0), read(&direct, 0), "{name}");
+        let (from_ns, to_ns) = (expected.from_ns, expected.to_ns);
+        let (direct, _) = cut_of(Wire::V1, &[events()], from_ns, to_ns);
+        assert_eq!(read(&out, 0), read(&direct.path("part"), 0), "{name}");
     }
 }
 
@@ -346,9 +337,7 @@ fn damage_is_repaired_and_reported_as_in_a_recovery() {
 
 #[test]
 fn details_outside_the_range_are_not_orphans() {
-    let places = Places::new();
-    write(&places.path("all"), Wire::V1, &[events()]);
-    let report = cut_to(&places.path("all"), &places.path("part"), 135, 145);
+    let (places, report) = cut_of(Wire::V1, &[events()], 135, 145);
     let thread = thread_of(&report);
     assert!(thread.get("dropped").is_none(), "{report}");
     assert!(thread.get("notes").is_none(), "{report}");
@@ -359,17 +348,11 @@ fn details_outside_the_range_are_not_orphans() {
 
 #[test]
 fn calls_dropped_because_too_many_are_open_are_reported() {
-    let places = Places::new();
     let deep = CallStack::LIMIT as u64 + 3;
     let calls = (0..deep).map(|at| (at, CALL, 7, u32::try_from(at).unwrap(), None));
     let end = [(deep + 10, RETURN, 7, 0, None)];
-    write(&places.path("all"), Wire::V2, &[calls.chain(end).collect()]);
-    let report = cut_to(
-        &places.path("all"),
-        &places.path("part"),
-        deep + 5,
-        deep + 20,
-    );
+    let calls = calls.chain(end).collect();
+    let (places, report) = cut_of(Wire::V2, &[calls], deep + 5, deep + 20);
     assert_eq!(read(&places.path("part"), 0).len() as u64, deep - 3 + 1);
     assert_eq!(report.losses(), 1, "{report}");
     assert!(report.to_string().contains("3 calls"), "{report}");
