@@ -60,10 +60,15 @@ fn the_parent_folder_must_exist() {
 }
 
 #[test]
-fn a_name_that_is_too_long_leaves_nothing_behind() {
+fn a_name_that_is_too_long_is_refused_before_anything_is_read_or_created() {
     let places = places();
-    let error = error(&places, "in", &"n".repeat(300));
+    let out = places.path(&"n".repeat(300));
+    let begun = |_, _| panic!("the rewrite began");
+    let options = RecoverOptions::default().progress(Some(&begun));
+    let error = recover(places.path("in"), &out, &options).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Io(_)), "{error}");
+    assert_eq!(error.path(), Some(&*out));
+    assert_eq!(places.names(), ["file", "in"]);
 }
 
 #[test]
@@ -182,14 +187,4 @@ fn an_output_created_meanwhile_is_not_replaced() {
     assert_eq!(error.path(), Some(&*out));
     assert_eq!(places.names(), ["file", "in", "out"]);
     assert!(files(&out).is_empty());
-}
-
-#[test]
-fn an_invalid_name_is_refused_before_anything_is_read() {
-    let places = places();
-    let out = places.path(&"n".repeat(300));
-    let begun = |_, _| panic!("the rewrite began");
-    let options = RecoverOptions::default().progress(Some(&begun));
-    let error = recover(places.path("in"), &out, &options).unwrap_err();
-    assert_eq!(error.path(), Some(&*out));
 }
