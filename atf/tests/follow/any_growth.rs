@@ -1,5 +1,7 @@
 //! Follows files with arbitrary contents that grow in arbitrary steps.
 
+use std::ops::Range;
+
 use atf::index::IndexReader;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -48,6 +50,20 @@ fn detail() -> impl Strategy<Value = DetailRecord> {
     )
 }
 
+/// Splits `size` bytes into pieces of these sizes, which are used in turn.
+fn ranges(pieces: &[usize], size: usize) -> Vec<Range<usize>> {
+    let (mut ranges, mut start) = (Vec::new(), 0);
+    for piece in pieces.iter().cycle() {
+        let end = (start + piece).min(size);
+        ranges.push(start..end);
+        start = end;
+        if start == size {
+            break;
+        }
+    }
+    ranges
+}
+
 /// Changes two consecutive events so that they look like a valid or nearly valid footer at their
 /// offset.
 fn imitate_footer(events: &mut [EventRecord], seq: usize, mistake: u64) {
@@ -82,18 +98,12 @@ proptest! {
         let mut followed = FollowedIndex::new();
         followed.written.resize(room);
         followed.drain();
-        let mut offset = 0;
-        for piece in pieces.iter().cycle() {
-            let end = (offset + piece).min(bytes.len());
-            followed.written.patch(offset as u64, &bytes[offset..end]);
+        for range in ranges(&pieces, bytes.len()) {
+            followed.written.patch(range.start as u64, &bytes[range.clone()]);
             followed.drain();
             let written = followed.written.bytes();
-            if end % 32 == 0 && let Ok(reader) = IndexReader::from_bytes(written) {
+            if range.end % 32 == 0 && let Ok(reader) = IndexReader::from_bytes(written) {
                 prop_assert!(followed.events.len() as u64 <= reader.event_count());
-            }
-            offset = end;
-            if offset == bytes.len() {
-                break;
             }
         }
         followed.written.resize(bytes.len() as u64);
@@ -120,15 +130,9 @@ proptest! {
         let mut followed = FollowedDetail::new();
         followed.written.resize(room);
         followed.drain();
-        let mut offset = 0;
-        for piece in pieces.iter().cycle() {
-            let end = (offset + piece).min(bytes.len());
-            followed.written.patch(offset as u64, &bytes[offset..end]);
+        for range in ranges(&pieces, bytes.len()) {
+            followed.written.patch(range.start as u64, &bytes[range]);
             followed.drain();
-            offset = end;
-            if offset == bytes.len() {
-                break;
-            }
         }
         followed.written.resize(bytes.len() as u64);
         followed.written.patch(0, &file.header());
