@@ -61,11 +61,15 @@ mod tests {
     use crate::{RecordOptions, Recording};
     use atf::write::{Fate, Memory, SessionWriter, WriteOptions};
 
+    fn recording_in(memory: &Memory) -> Recording {
+        let storage = Arc::new(memory.clone());
+        let session = SessionWriter::create_on(storage, "s", &WriteOptions::default()).unwrap();
+        Recording::start(session, &RecordOptions::default()).unwrap()
+    }
+
     #[test]
     fn a_handler_that_interrupted_a_lock_s_holder_does_not_wait_for_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let session = SessionWriter::create(folder.path(), &WriteOptions::default()).unwrap();
-        let recording = Recording::start(session, &RecordOptions::default()).unwrap();
+        let recording = recording_in(&Memory::new());
         let shared = Arc::clone(recording.shared());
         let state = shared.lock();
         shared.stop_at_exit();
@@ -75,12 +79,6 @@ mod tests {
         // The caller receives the outcome once.
         assert_eq!(recording.stop().unwrap().segments, 1);
         assert!(recording.stop().is_err());
-    }
-
-    fn recording_in(memory: &Memory) -> Recording {
-        let storage = Arc::new(memory.clone());
-        let session = SessionWriter::create_on(storage, "s", &WriteOptions::default()).unwrap();
-        Recording::start(session, &RecordOptions::default()).unwrap()
     }
 
     #[test]

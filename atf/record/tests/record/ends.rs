@@ -1,11 +1,10 @@
 //! Tests that drop one end of a ring before the other.
 
-use std::sync::Arc;
+use atf::manifest::Loss;
+use atf::write::{Fate, Memory, Step};
+use atf_record::{Lost, RecordOptions};
 
-use atf::manifest::{Loss, Manifest};
-use atf::write::{Fate, Memory, SessionWriter, Step, WriteOptions};
-use atf_record::{Lost, RecordOptions, Recording};
-
+use crate::segments::{manifest_in, start_on};
 use crate::{event, read, ring, writer};
 
 #[test]
@@ -14,6 +13,7 @@ fn the_events_and_losses_of_a_dropped_recorder_are_kept() {
     let mut writer = writer(folder.path());
     let (mut recorder, mut drain) = ring(3, 0);
     drain.drain_into(&mut writer).unwrap();
+    assert!(!drain.is_finished() && !recorder.is_abandoned());
     for n in 0..5 {
         let _ = recorder.record(&event(n));
     }
@@ -25,16 +25,6 @@ fn the_events_and_losses_of_a_dropped_recorder_are_kept() {
     assert!(drain.is_finished());
     writer.finalize().unwrap();
     assert_eq!(read(folder.path()), [event(0), event(1), event(2)]);
-}
-
-#[test]
-fn a_drain_is_not_finished_while_its_recorder_exists() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut writer = writer(folder.path());
-    let (recorder, mut drain) = ring(3, 0);
-    drain.drain_into(&mut writer).unwrap();
-    assert!(!drain.is_finished());
-    assert!(!recorder.is_abandoned());
 }
 
 #[test]
@@ -52,9 +42,7 @@ fn without_a_drain_recording_returns_and_counts() {
 fn losses_while_the_last_manifest_is_written_are_included() {
     for is_registered in [true, false] {
         let memory = Memory::new();
-        let options = WriteOptions::default();
-        let session = SessionWriter::create_on(Arc::new(memory.clone()), "pid_42", &options);
-        let recording = Recording::start(session.unwrap(), &RecordOptions::default()).unwrap();
+        let recording = start_on(&memory, &RecordOptions::default());
         let thread = recording.thread(None).unwrap();
         let counter = if is_registered {
             thread.loss_counter()
@@ -64,10 +52,8 @@ fn losses_while_the_last_manifest_is_written_are_included() {
         let mut counters = Some(counter.clone());
         memory.decide(move |step, path| {
             if step == Step::Create && path.ends_with("manifest.json.part") {
-                counters
-                    .take()
-                    .iter()
-                    .for_each(|counter| counter.lose_event(9));
+                let counter = counters.take();
+                counter.iter().for_each(|counter| counter.lose_event(9));
             }
             Fate::Done
         });
@@ -75,7 +61,7 @@ fn losses_while_the_last_manifest_is_written_are_included() {
         // Later losses can no longer be reported.
         counter.lose_event(10);
         assert_eq!(summary.lost_events, 1);
-        let manifest = Manifest::parse(&memory.bytes("pid_42/manifest.json").unwrap());
+        let manifest = manifest_in(&memory, "pid_42");
         let expected = Some(Loss::new(1, 9, 9));
         let (listed, others) = (manifest.threads[0].lost_events, manifest.lost_events);
         let found = if is_registered {

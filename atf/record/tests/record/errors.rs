@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use atf::index::IndexReader;
 use atf::manifest::Loss;
-use atf::write::{Detail, Fate, Memory, SessionWriter, Step, ThreadWriter, WriteOptions};
+use atf::write::{Detail, Memory, SessionWriter, Step, ThreadWriter, WriteOptions};
 use atf::{DetailEventType, ErrorKind, EventKind};
 use atf_record::{Lost, Overflow, RecordOptions, Recording};
 
-use crate::segments::manifest_in;
+use crate::segments::{fill_if, manifest_in, start_on};
 use crate::{event, read, ring, ring_with, writer};
 
 const DETAIL: Detail<'_> = Detail::new(DetailEventType::FUNCTION_CALL, b"payload");
@@ -54,10 +54,7 @@ fn on_a_full_disk() -> ThreadWriter {
     let memory = Memory::new();
     let options = WriteOptions::default().buffer_size(0);
     let writer = ThreadWriter::create_on(Arc::new(memory.clone()), "thread_0", 0, &options);
-    memory.decide(|step, _| match step {
-        Step::Write => Fate::Refused(io::ErrorKind::StorageFull),
-        _ => Fate::Done,
-    });
+    fill_if(&memory, |step, _| step == Step::Write);
     writer.unwrap()
 }
 
@@ -162,17 +159,13 @@ fn events_left_in_the_buffer_of_a_failed_writer_are_lost() {
     let recording = Recording::start(session, &RecordOptions::default()).unwrap();
     let mut recorder = recording.thread(None).unwrap();
     let mut room = 2_u32;
-    memory.decide(move |step, path| {
+    fill_if(&memory, move |step, path| {
         if step != Step::Write || !path.ends_with("index.atf") {
-            return Fate::Done;
+            return false;
         }
-        let has_room = room > 0;
+        let is_full = room == 0;
         room = room.saturating_sub(1);
-        if has_room {
-            Fate::Done
-        } else {
-            Fate::Refused(io::ErrorKind::StorageFull)
-        }
+        is_full
     });
     for n in 0..EVENTS {
         // The recorder counts what it loses.
@@ -190,20 +183,14 @@ fn events_left_in_the_buffer_of_a_failed_writer_are_lost() {
 #[test]
 fn while_the_manifest_cannot_be_written_no_thread_is_created() {
     let memory = Memory::new();
-    let write = WriteOptions::default();
-    let session = SessionWriter::create_on(Arc::new(memory.clone()), "pid_42", &write).unwrap();
-    let recording = Recording::start(session, &RecordOptions::default()).unwrap();
+    let recording = start_on(&memory, &RecordOptions::default());
     let mut first = recording.thread(None).unwrap();
     assert_listed(&memory, &[0]);
     let is_full = Arc::new(AtomicBool::new(true));
     let is_now_full = Arc::clone(&is_full);
-    memory.decide(move |step, path| {
+    fill_if(&memory, move |step, path| {
         let is_manifest = path.ends_with("pid_42/manifest.json.part");
-        if step == Step::Write && is_manifest && is_now_full.load(Ordering::SeqCst) {
-            Fate::Refused(io::ErrorKind::StorageFull)
-        } else {
-            Fate::Done
-        }
+        step == Step::Write && is_manifest && is_now_full.load(Ordering::SeqCst)
     });
     let full = ErrorKind::Io(io::ErrorKind::StorageFull);
     for _ in 0..2 {

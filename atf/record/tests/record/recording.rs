@@ -244,16 +244,14 @@ fn until_a_recording_stops_its_manifest_contains_the_number_of_events_in_memory(
 
 #[test]
 fn a_flush_writes_the_events_recorded_before_it() {
-    let folder = tempfile::tempdir().unwrap();
     for survive_kill in [false, true] {
-        let folder = folder.path().join(survive_kill.to_string());
-        let recording = start(&folder, survive_kill, &blocking(64));
+        let (folder, recording) = start_in_new_folder(survive_kill, &blocking(64));
         let mut thread = recording.thread(None).unwrap();
         for n in 0..500 {
             thread.record(&event(n)).unwrap();
         }
         assert!(recording.flush(DEADLINE).unwrap());
-        assert_eq!(read(&thread_folder(&folder, 0)).len(), 500);
+        assert_eq!(read(&thread_folder(folder.path(), 0)).len(), 500);
     }
 }
 

@@ -13,7 +13,7 @@ use atf::manifest::{Loss, Manifest, Module, Symbol};
 use atf::rules::Severity;
 use atf::write::{Event, Fate, Memory, SessionWriter, Step, WriteOptions};
 use atf::{ErrorKind, EventKind};
-use atf_record::{Capacity, Overflow, RecordOptions, Recording, Segment};
+use atf_record::{Capacity, Overflow, RecordOptions, Recording, Segment, ThreadRecorder};
 
 use crate::recording::{DEADLINE, manifest, start, thread_folder};
 use crate::windows::{call, detail, times};
@@ -27,10 +27,24 @@ fn options(segment: Segment) -> RecordOptions {
 }
 
 /// Starts a recording in memory.
-fn start_on(memory: &Memory, options: &RecordOptions) -> Recording {
+pub(crate) fn start_on(memory: &Memory, options: &RecordOptions) -> Recording {
     let (storage, write) = (Arc::new(memory.clone()), WriteOptions::default());
     let session = SessionWriter::create_on(storage, "pid_42", &write).unwrap();
     Recording::start(session, options).unwrap()
+}
+
+/// Makes the disk full for the steps that `is_full` selects.
+pub(crate) fn fill_if(
+    memory: &Memory,
+    mut is_full: impl FnMut(Step, &Path) -> bool + Send + 'static,
+) {
+    memory.decide(move |step, path| {
+        if is_full(step, path) {
+            Fate::Refused(io::ErrorKind::StorageFull)
+        } else {
+            Fate::Done
+        }
+    });
 }
 
 /// Returns the sessions in a folder, in order.
@@ -159,8 +173,7 @@ fn the_last_segments_are_kept() {
 }
 
 /// Records one event in each of `count` segments.
-fn fill_segments(recording: &Recording, count: u64) {
-    let mut thread = recording.thread(None).unwrap();
+fn fill_segments(recording: &Recording, thread: &mut ThreadRecorder, count: u64) {
     for n in 0..count {
         thread.record(&call(n)).unwrap();
         // The second pass notices the new segment.
@@ -179,7 +192,7 @@ fn other_files_in_an_old_segment_are_kept_and_the_recording_continues() {
     fs::write(&note, "mine").unwrap();
     let thread = recording.thread(None).unwrap();
     fs::write(&inner, "mine").unwrap();
-    fill_segments(&recording, 4);
+    fill_segments(&recording, &mut recording.thread(None).unwrap(), 4);
     drop(thread);
     assert_eq!(recording.stop().unwrap().segments, 5);
     let found = segments(folder.path());
@@ -238,12 +251,7 @@ fn an_old_segment_ends_once_it_has_events() {
         recording.flush(DEADLINE).unwrap();
     }
     assert_eq!(segments(folder.path()).len(), 1);
-    for n in 0..3 {
-        thread.record(&call(n)).unwrap();
-        // The second pass notices the new segment.
-        recording.flush(DEADLINE).unwrap();
-        recording.flush(DEADLINE).unwrap();
-    }
+    fill_segments(&recording, &mut thread, 3);
     let summary = recording.stop().unwrap();
     assert_eq!(summary.segments, 4);
     let found = segments(folder.path());
@@ -312,7 +320,7 @@ fn segment_names_that_are_taken_are_skipped() {
     fs::write(left.join("thread_0/index.atf"), "mine").unwrap();
     let options = options(Segment::default().size(Some(1)));
     let recording = start(&path("pid_42"), false, &options);
-    fill_segments(&recording, 2);
+    fill_segments(&recording, &mut recording.thread(None).unwrap(), 2);
     let summary = recording.stop().unwrap();
     assert_eq!((summary.segments, summary.totals.event_count), (3, 2));
     for (name, time) in [("pid_42", 0), ("pid_42_segment_000004", 1)] {
@@ -346,13 +354,9 @@ fn a_recording_continues_in_its_segment_until_the_next_one_can_be_created() {
             let recording = start_on(&memory, &options);
             let is_full = Arc::new(AtomicBool::new(true));
             let is_now_full = Arc::clone(&is_full);
-            memory.decide(move |now, path| {
+            fill_if(&memory, move |now, path| {
                 let is_it = now == step && path.to_str().unwrap().ends_with(end);
-                if is_it && is_now_full.load(Ordering::SeqCst) {
-                    Fate::Refused(io::ErrorKind::StorageFull)
-                } else {
-                    Fate::Done
-                }
+                is_it && is_now_full.load(Ordering::SeqCst)
             });
             let mut threads = [(); 2].map(|()| recording.thread(None).unwrap());
             for n in 0..5 {
@@ -404,14 +408,10 @@ fn a_manifest_that_cannot_be_written_at_the_change_is_written_at_the_end() {
     let mut thread = recording.thread(None).unwrap();
     thread.loss_counter().lose_event(7);
     let mut refused = 0;
-    memory.decide(move |step, path| {
+    fill_if(&memory, move |step, path| {
         let is_it = step == Step::Rename && path.starts_with("pid_42");
         refused += u64::from(is_it);
-        if is_it && refused == 1 {
-            Fate::Refused(io::ErrorKind::StorageFull)
-        } else {
-            Fate::Done
-        }
+        is_it && refused == 1
     });
     for n in 0..2 {
         thread.record(&call(n)).unwrap();
