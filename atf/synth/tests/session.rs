@@ -1,27 +1,11 @@
 //! Tests that a written session is valid.
 
 use std::fs;
-use std::path::Path;
 
 use atf::session::SessionReader;
 use atf::{EventKind, Wire};
-use atf_conformance::{FileReport, Output, check::check};
+use atf_conformance::Checked;
 use atf_synth::{Shape, Synth, Written};
-
-struct Findings(Vec<String>, usize);
-
-impl Output for Findings {
-    fn file(&mut self, report: FileReport) {
-        self.1 += 1;
-        let path = report.path.display().to_string();
-        let finding = |finding| format!("{path}: {finding:?}");
-        self.0.extend(report.findings().iter().map(finding));
-    }
-
-    fn unreadable(&mut self, path: &Path, why: &str) {
-        self.0.push(format!("{}: {why}", path.display()));
-    }
-}
 
 fn synth(shape: Shape, wire: Wire) -> Synth {
     Synth {
@@ -51,13 +35,15 @@ fn the_validator_finds_no_problem() {
             synth(shape, wire)
                 .write(folder.path().join("session"))
                 .unwrap();
-            let mut findings = Findings(Vec::new(), 0);
-            check(folder.path(), &mut findings);
-            assert_eq!(findings.0, Vec::<String>::new());
-            assert_eq!(
-                findings.1, 7,
-                "two files for each of three threads, and the manifest"
-            );
+            let checked = Checked::new(folder.path());
+            let findings: Vec<_> = checked
+                .findings()
+                .map(|(report, finding)| format!("{}: {finding:?}", report.path.display()))
+                .collect();
+            assert_eq!(findings, [""; 0]);
+            assert!(checked.unreadable.is_empty(), "{:?}", checked.unreadable);
+            // There are two files for each of three threads, and the manifest.
+            assert_eq!(checked.reports.len(), 7);
         }
     }
 }

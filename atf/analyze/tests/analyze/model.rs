@@ -17,7 +17,7 @@ struct Call {
 }
 
 /// The totals of all calls with the same function, caller and callee, or call path.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Numbers {
     pub(crate) calls: u64,
     pub(crate) open: u64,

@@ -185,18 +185,6 @@ pub(crate) fn check_all(session: &Process, options: &Options, expected: &Expecte
     }
 }
 
-impl PartialOrd for Numbers {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Numbers {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.total_ns.cmp(&other.total_ns)
-    }
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(80))]
 
