@@ -9,7 +9,7 @@ use atf::rewrite::{RecoverOptions, recover};
 use atf::session::SessionReader;
 use atf::{ErrorKind, rewrite};
 
-use crate::{Places, files, session_of, without_details};
+use crate::{Places, files, without_details};
 use atf_samples::files::{DetailFile, IndexFile};
 
 fn set_mode(path: &Path, mode: u32) {
@@ -165,33 +165,6 @@ fn an_unfinished_copy_is_not_a_session() {
     assert_eq!(session.summary().index_events, 9);
     for name in [".atf-1", ".atf-x-0", "atf-1-2", ".atf-1-2-3", ".atf--"] {
         assert!(!rewrite::is_unfinished(name.as_ref()), "{name}");
-    }
-}
-
-#[test]
-fn a_thread_whose_writer_was_killed_before_it_wrote_has_lost_nothing() {
-    // The thread's folder contains nothing, an empty ring, a ring of zeros, or an empty detail
-    // file.
-    for (name, bytes) in [
-        ("", Vec::new()),
-        ("ring.atf", Vec::new()),
-        ("ring.atf", vec![0; 4096]),
-        ("detail.atf", Vec::new()),
-    ] {
-        let places = Places::new();
-        places.put("in/thread_7/index.atf", without_details(1));
-        fs::create_dir(places.path("in/thread_8")).unwrap();
-        if !name.is_empty() {
-            places.put(&format!("in/thread_8/{name}"), bytes);
-        }
-        let report = places.recover();
-        assert_eq!(
-            (report.events(), report.losses()),
-            (9, 0),
-            "{name}: {report}"
-        );
-        let thread = &session_of(&report)["threads"][1];
-        assert_eq!(thread["nothing_written"], true, "{name}: {report}");
     }
 }
 
