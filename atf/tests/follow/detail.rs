@@ -132,9 +132,10 @@ enum Stated {
     Other,
 }
 
-/// Returns how many events a follower returns from a file of five events, followed by the bytes in
+/// Asserts how many events a follower returns from a file of five events, followed by the bytes in
 /// `after`.
-fn given(stated: Stated, after: &[Vec<u8>]) -> usize {
+#[track_caller]
+fn assert_given(stated: Stated, after: &[Vec<u8>], count: usize) {
     let mut file = DetailFile::finalized(1, 5);
     match stated {
         Stated::Nothing => file = file.placeholder(),
@@ -146,9 +147,9 @@ fn given(stated: Stated, after: &[Vec<u8>]) -> usize {
     followed
         .written
         .append(&[file.without_footer(), after.concat()].concat());
-    let end = followed.drain();
-    assert_eq!(end, End::NotYet);
-    followed.events.len()
+    assert_eq!(followed.drain(), End::NotYet);
+    let size = after.concat().len();
+    assert_eq!(followed.events.len(), count, "{stated:?}, {size} bytes");
 }
 
 /// Returns an event of `size` bytes.
@@ -167,45 +168,34 @@ fn length() -> u64 {
     DetailFile::finalized(1, 5).footer_bytes
 }
 
-/// Returns the footer of the five events, with an event's length in place of the magic.
-fn footer_without_magic() -> Vec<u8> {
-    let mut footer = DetailFile::finalized(1, 5).footer();
-    footer[..4].copy_from_slice(&64_u32.to_le_bytes());
-    footer
-}
-
 #[test]
 fn events_of_any_size_are_returned_after_a_placeholder() {
     for size in [24, 63, 64, 65, 200] {
-        assert_eq!(given(Stated::Nothing, &[event(size, 1)]), 6);
-        assert_eq!(
-            given(Stated::Nothing, &[event(size, length())]),
-            6 - usize::from(size < 64)
-        );
+        assert_given(Stated::Nothing, &[event(size, 1)], 6);
+        let count = 6 - usize::from(size < 64);
+        assert_given(Stated::Nothing, &[event(size, length())], count);
     }
     let mut too_short = event(24, 1);
     too_short[0] = 23;
-    assert_eq!(given(Stated::Nothing, &[too_short, vec![1; 99]]), 5);
+    assert_given(Stated::Nothing, &[too_short, vec![1; 99]], 5);
 }
 
 #[test]
 fn no_event_is_returned_after_the_end_in_a_confirmed_header() {
     for timestamp in [1, length()] {
-        assert_eq!(
-            given(Stated::Both, &[event(100, timestamp), event(100, 1)]),
-            5
-        );
-        assert_eq!(given(Stated::Both, &[event(100, timestamp)]), 5);
+        let next = event(100, timestamp);
+        assert_given(Stated::Both, &[next.clone(), event(100, 1)], 5);
+        assert_given(Stated::Both, &[next], 5);
     }
     // If the header's length is wrong, its count proves nothing.
-    assert_eq!(given(Stated::Other, &[event(64, 1)]), 6);
+    assert_given(Stated::Other, &[event(64, 1)], 6);
 }
 
 #[test]
 fn no_event_overlaps_the_footer_that_a_header_states_at_the_end_of_the_file() {
     // According to the header, the footer begins 8 bytes after the start of the last event.
     for (size, count) in [(71, 6), (72, 5), (73, 6)] {
-        assert_eq!(given(Stated::Other, &[event(size, 1)]), count, "{size}");
+        assert_given(Stated::Other, &[event(size, 1)], count);
     }
 }
 
@@ -214,23 +204,20 @@ fn no_event_overlaps_the_footer_that_a_header_states_at_the_end_of_the_file() {
 #[test]
 fn an_event_is_returned_where_a_stated_footer_would_not_fit() {
     for timestamp in [1, length()] {
-        assert_eq!(given(Stated::Length, &[event(24, timestamp)]), 5);
-        assert_eq!(given(Stated::Length, &[event(64, timestamp)]), 5);
-        assert_eq!(given(Stated::Length, &[event(65, timestamp)]), 6);
+        for (size, count) in [(24, 5), (64, 5), (65, 6)] {
+            assert_given(Stated::Length, &[event(size, timestamp)], count);
+        }
     }
 }
 
 #[test]
 fn a_footer_without_its_magic_is_an_event_once_bytes_follow_it() {
-    assert_eq!(given(Stated::Nothing, &[footer_without_magic()]), 5);
-    assert_eq!(
-        given(Stated::Nothing, &[footer_without_magic(), vec![0; 40]]),
-        5
-    );
-    assert_eq!(
-        given(Stated::Nothing, &[footer_without_magic(), event(100, 1)]),
-        7
-    );
+    let mut footer = DetailFile::finalized(1, 5).footer();
+    // An event's length in place of the magic.
+    footer[..4].copy_from_slice(&64_u32.to_le_bytes());
+    assert_given(Stated::Nothing, std::slice::from_ref(&footer), 5);
+    assert_given(Stated::Nothing, &[footer.clone(), vec![0; 40]], 5);
+    assert_given(Stated::Nothing, &[footer, event(100, 1)], 7);
 }
 
 /// A header may be read while it is only half written, so its contents count only once they stop

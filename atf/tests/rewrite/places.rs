@@ -170,8 +170,7 @@ fn an_unfinished_folder_of_another_run_stays() {
     // id left its folder behind.
     let left = format!(".atf-{}-0", std::process::id());
     places.put(&format!("{left}/x"), "y");
-    let options = RecoverOptions::default();
-    places.recover_by(&options);
+    places.recover();
     assert_eq!(places.names(), [&left, "file", "in", "out"]);
     assert_eq!(files(&places.path(&left))["x"], b"y");
 }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use atf::Wire;
 use atf::rewrite::{
-    ConvertOptions, ProgressFn, RecoverOptions, Report, ScrubOptions, convert, recover, scrub,
+    ConvertOptions, ProgressFn, RecoverOptions, Report, ScrubOptions, convert, scrub,
 };
 
 use crate::Places;
@@ -49,7 +49,7 @@ fn session() -> (Places, u64) {
 }
 
 #[track_caller]
-fn assert_reported(rewrite: impl FnOnce(ProgressFn<'_>) -> Report, total: u64) {
+fn assert_reported(total: u64, rewrite: impl FnOnce(ProgressFn<'_>) -> Report) {
     let calls = RefCell::new(Vec::new());
     rewrite(&|done, all| calls.borrow_mut().push((done, all)));
     let calls = calls.into_inner();
@@ -67,29 +67,18 @@ fn assert_reported(rewrite: impl FnOnce(ProgressFn<'_>) -> Report, total: u64) {
 fn progress_only_grows_and_ends_with_all_bytes_done() {
     let (places, total) = session();
     let path = places.path("in");
-    assert_reported(
-        |progress| {
-            let options = RecoverOptions::default()
-                .salvage(true)
-                .progress(Some(progress));
-            let report = recover(&path, places.path("a"), &options).unwrap();
-            assert_eq!(report.events(), 2 * EVENTS + 1);
-            report
-        },
-        total,
-    );
-    assert_reported(
-        |progress| {
-            let options = ConvertOptions::default().progress(Some(progress));
-            convert(&path, places.path("b"), Wire::V2, &options).unwrap()
-        },
-        total,
-    );
-    assert_reported(
-        |progress| {
-            let options = ScrubOptions::default().progress(Some(progress));
-            scrub(&path, places.path("c"), &options).unwrap()
-        },
-        total,
-    );
+    assert_reported(total, |progress| {
+        let options = RecoverOptions::default().salvage(true);
+        let report = places.recover_by(&options.progress(Some(progress)));
+        assert_eq!(report.events(), 2 * EVENTS + 1);
+        report
+    });
+    assert_reported(total, |progress| {
+        let options = ConvertOptions::default().progress(Some(progress));
+        convert(&path, places.path("b"), Wire::V2, &options).unwrap()
+    });
+    assert_reported(total, |progress| {
+        let options = ScrubOptions::default().progress(Some(progress));
+        scrub(&path, places.path("c"), &options).unwrap()
+    });
 }
