@@ -80,7 +80,7 @@ pub(crate) fn ranges() -> impl Strategy<Value = RangeInclusive<u64>> {
     prop_oneof![Just(0..=u64::MAX), some]
 }
 
-fn check_functions(functions: &Functions, expected: &Expected) {
+pub(crate) fn check_functions(functions: &Functions, expected: &Expected) {
     let found = functions.functions.iter();
     let with_calls = found.clone().filter(|function| function.times.calls > 0);
     let of: Vec<_> = with_calls

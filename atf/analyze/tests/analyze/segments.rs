@@ -16,7 +16,7 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use crate::model::Expected;
-use crate::numbers::{check_all, ordered, ranges, well_formed};
+use crate::numbers::{check_all, check_functions, ordered, ranges, well_formed};
 use crate::{CALL, RETURN, Short, file, session, write_index};
 
 /// A thread's events, and the ends of its segments in thousandths of these events.
@@ -226,17 +226,7 @@ proptest! {
             [parts[..missing - 1].concat(), parts[missing..].concat()]
         });
         let expected = Expected::new(&pieces.collect::<Vec<_>>(), &(0..=u64::MAX));
-        for function in functions.functions.iter().filter(|it| it.times.calls > 0) {
-            let numbers = &expected.functions[&function.function_id];
-            let times = &function.times;
-            prop_assert_eq!(
-                (times.calls, times.open, times.self_ns, times.total_ns),
-                (numbers.calls, numbers.open, numbers.self_ns, numbers.total_ns)
-            );
-        }
-        prop_assert_eq!(functions.totals().busy_ns, expected.busy_ns);
-        prop_assert_eq!(functions.totals().events, expected.events);
-        prop_assert_eq!(functions.totals().unmatched, expected.unmatched.values().sum::<u64>());
+        check_functions(&functions, &expected);
     }
 
     #[test]
