@@ -335,14 +335,19 @@ mod tests {
         clock
     }
 
+    /// Compares the counter with the clock at `now`.
+    #[track_caller]
+    fn follow(clock: &CounterClock, now: Moment, ticks: impl FnMut() -> u64) {
+        let followed = clock.follow(&mut clock.calibration(), now, ticks);
+        assert_eq!(followed, Some(()));
+    }
+
     /// Returns the counter's times at tick `begin`, just before and just after the line is replaced
     /// at that tick. The counter was compared with the clock at tick 1,000,000.
     fn around(clock_ns: u64, begin: u64) -> (u64, u64) {
         let clock = clock();
         let before = clock.at(begin);
-        let now = moment(1_000_000, clock_ns);
-        let followed = clock.follow(&mut clock.calibration(), now, || begin);
-        assert_eq!(followed, Some(()));
+        follow(&clock, moment(1_000_000, clock_ns), || begin);
         (before, clock.at(begin))
     }
 
@@ -365,10 +370,9 @@ mod tests {
         let clock = clock();
         // The thread is paused between the first two readings.
         let mut readings = [1_000_000, 9_000_000, 9_000_000, 9_000_001].into_iter();
-        let now = moment(1_000_000, 900_000);
         let ticks = || readings.next().unwrap_or_default();
-        let followed = clock.follow(&mut clock.calibration(), now, ticks);
-        assert_eq!((followed, readings.next()), (Some(()), None));
+        follow(&clock, moment(1_000_000, 900_000), ticks);
+        assert_eq!(readings.next(), None);
         assert_eq!(clock.at(9_000_000), 9_000_000);
         assert!(clock.at(9_001_000) < 9_001_000);
     }
@@ -381,9 +385,7 @@ mod tests {
             reading += 1_000_000;
             reading
         };
-        let now = moment(1_000_000, 900_000);
-        let followed = clock.follow(&mut clock.calibration(), now, ticks);
-        assert_eq!(followed, Some(()));
+        follow(&clock, moment(1_000_000, 900_000), ticks);
         let last = 2 * u64::from(MOST_ATTEMPTS) * 1_000_000;
         assert_eq!((reading, clock.at(last) < last), (last, true));
     }
@@ -393,17 +395,11 @@ mod tests {
         let clock = clock();
         clock.set(5_000_000, 5_000_000, 1 << FRACTION);
         clock.calibration().reference = moment(4_000_000, 4_000_000);
-        let now = moment(1_000, 7_000_000);
-        let followed = clock.follow(&mut clock.calibration(), now, || 1_000);
-        assert_eq!(followed, Some(()));
+        follow(&clock, moment(1_000, 7_000_000), || 1_000);
         assert_eq!(clock.at(2_000), 7_001_000);
         assert_eq!(clock.error_ns(), 2_000_000);
         // From then on, the rate is measured again.
-        let followed = clock.follow(
-            &mut clock.calibration(),
-            moment(1_001_000, 9_000_000),
-            || 1_001_000,
-        );
-        assert_eq!((followed, clock.at(1_001_000)), (Some(()), 8_000_000));
+        follow(&clock, moment(1_001_000, 9_000_000), || 1_001_000);
+        assert_eq!(clock.at(1_001_000), 8_000_000);
     }
 }

@@ -10,7 +10,7 @@ use atf::thread::ThreadReader;
 use crate::{Places, count, files, thread_of};
 use atf_samples::files::{Bytes, DetailFile, DetailRecord, EventRecord, IndexFile};
 
-fn event(seq: u64, detail_seq: Option<u64>) -> EventRecord {
+pub(crate) fn event(seq: u64, detail_seq: Option<u64>) -> EventRecord {
     EventRecord {
         timestamp_ns: 1000 + seq,
         function_id: 5,

@@ -8,27 +8,18 @@ use atf::rewrite::{
 };
 
 use crate::Places;
-use atf_samples::files::{DetailFile, EventRecord, IndexFile, ring_after};
+use crate::large::event;
+use atf_samples::files::{DetailFile, IndexFile, ring_after};
 
 /// The number of events, enough for more than two steps of 1 MiB.
 const EVENTS: u64 = 80_000;
-
-fn events() -> Vec<EventRecord> {
-    let event = |seq| EventRecord {
-        timestamp_ns: 1000 + seq,
-        function_id: 5,
-        kind: 1,
-        depth: 1,
-        detail_seq: None,
-    };
-    (0..EVENTS).map(event).collect()
-}
 
 /// Creates four threads: one with most of its events in a ring, a large one, an unreadable one, and
 /// one with only orphaned details.
 fn session() -> (Places, u64) {
     let places = Places::new();
-    let file = IndexFile::new(1, events()).placeholder().without_footer();
+    let events = (0..EVENTS).map(|seq| event(seq, None)).collect();
+    let file = IndexFile::new(1, events).placeholder().without_footer();
     let detail = DetailFile::finalized(1, 3).placeholder().without_footer();
     let ring = ring_after(1, 7, [&file, &detail], [64 + 32, detail.len()]);
     let mut size = 0;
