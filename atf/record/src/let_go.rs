@@ -164,12 +164,8 @@ mod tests {
         (0..5).for_each(|n| let_go.add(9 * second + n));
         let_go.forget(9 * second);
         // A trigger may still be reported late.
-        assert_eq!(
-            let_go
-                .claim(8 * second, 9 * second + 1)
-                .map(|loss| loss.count),
-            Some(2)
-        );
+        let claimed = let_go.claim(8 * second, 9 * second + 1);
+        assert_eq!(claimed.map(|loss| loss.count), Some(2));
         let_go.forget(11 * second);
         assert_eq!(let_go.claim(10 * second, u64::MAX), None);
         let sum = Loss::new(1003, 0, 9 * second + 4);

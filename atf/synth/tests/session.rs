@@ -101,16 +101,11 @@ fn every_function_that_is_called_has_a_name_and_a_module() {
     let (modules, symbols) = (synth.modules(), synth.symbols());
     for made in synth.thread(0) {
         let id = made.event.function_id;
-        let symbol = symbols
-            .iter()
-            .find(|symbol| symbol.function_id == id)
-            .unwrap();
+        let mut symbols = symbols.iter();
+        let symbol = symbols.find(|it| it.function_id == id).unwrap();
         assert!(symbol.name.is_some());
-        assert!(
-            modules
-                .iter()
-                .any(|module| Some(module.module_id) == symbol.module_id)
-        );
+        let mut modules = modules.iter().map(|module| Some(module.module_id));
+        assert!(modules.any(|module| module == symbol.module_id));
     }
 }
 
@@ -122,10 +117,8 @@ fn a_seed_always_generates_the_same_session() {
     synth.write(&one).unwrap();
     synth.write(&two).unwrap();
     for file in ["manifest.json", "thread_2/index.atf", "thread_2/detail.atf"] {
-        assert_eq!(
-            fs::read(one.join(file)).unwrap(),
-            fs::read(two.join(file)).unwrap()
-        );
+        let [first, second] = [&one, &two].map(|path| fs::read(path.join(file)).unwrap());
+        assert!(first == second, "{file}");
     }
     assert!(synth.write(&one).is_err(), "a session is never overwritten");
 }

@@ -29,10 +29,8 @@ fn an_ordinary_event_is_returned_once_its_last_byte_is_written() {
             assert_eq!(followed.events, expected(&file));
         }
         assert_eq!(followed.drain(), End::Finalized);
-        assert_eq!(
-            followed.follower.header().unwrap().thread_id,
-            whole.thread_id
-        );
+        let header = followed.follower.header().unwrap();
+        assert_eq!(header.thread_id, whole.thread_id);
         let reader = IndexReader::from_bytes(followed.written.bytes()).unwrap();
         assert_eq!(followed.follower.footer(), reader.footer());
         assert_eq!(followed.follower.checksum(), reader.checksum().unwrap());

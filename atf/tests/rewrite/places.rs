@@ -125,10 +125,8 @@ mod not_utf_8 {
     }
 
     fn assert_named(report: &Report) {
-        assert_eq!(
-            left_paths(session_of(report)),
-            ["thread_7/\u{fffd}.txt", "\u{fffd}"]
-        );
+        let left = left_paths(session_of(report));
+        assert_eq!(left, ["thread_7/\u{fffd}.txt", "\u{fffd}"]);
         assert_eq!(report.events(), 3);
     }
 

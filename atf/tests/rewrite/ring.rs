@@ -116,11 +116,8 @@ fn a_ring_that_belongs_to_other_files_is_set_aside_and_adds_nothing() {
             assert_eq!(thread["events"], json!({"kept": 4}), "{case}");
             assert_eq!(thread["details"], json!({"kept": 1}), "{case}");
             let place = &notes(&thread, "ring_not_read")[0]["first"][0];
-            assert_eq!(
-                (&place["file"], &place["field"]),
-                (&json!("ring.atf"), &json!(field)),
-                "{case}"
-            );
+            assert_eq!(place["file"], "ring.atf", "{case}");
+            assert_eq!(place["field"], field, "{case}");
             assert_ne!(place["found"], "");
             let found = files(&places.path("out"));
             assert_eq!(found["unreadable/thread_7/ring.atf"], foreign);
@@ -161,11 +158,8 @@ fn the_events_of_a_ring_survive_even_if_its_details_do_not_match() {
         }
         let report = recovered(&places);
         let thread = thread_of(&report);
-        assert_eq!(
-            thread["events"],
-            json!({"kept": 9, "from_ring": 5}),
-            "{report}"
-        );
+        let events = json!({"kept": 9, "from_ring": 5});
+        assert_eq!(thread["events"], events, "{report}");
         let details = json!({"kept": u64::from(!is_deleted)});
         assert_eq!(thread["details"], details, "{report}");
         let kinds = ["ring_details_not_read", "ring_not_read"];
@@ -209,16 +203,10 @@ fn salvage_keeps_the_events_of_a_ring_whose_files_lost_their_ends() {
         let options = RecoverOptions::default().salvage(true);
         let report = recover(places.path("in"), places.path("salvaged"), &options).unwrap();
         let thread = thread_of(&report);
-        assert_eq!(
-            thread["events"],
-            json!({"kept": 7, "from_ring": 5}),
-            "{report}"
-        );
-        assert_eq!(
-            thread["details"],
-            json!({"kept": 1, "from_ring": 1}),
-            "{report}"
-        );
+        let events = json!({"kept": 7, "from_ring": 5});
+        assert_eq!(thread["events"], events, "{report}");
+        let details = json!({"kept": 1, "from_ring": 1});
+        assert_eq!(thread["details"], details, "{report}");
         assert_eq!(count(&thread, "ring_not_read"), 0);
         assert!(report.losses() > 0);
     }

@@ -50,11 +50,9 @@ fn a_folder_id_that_contradicts_its_files_is_reported_and_stays() {
         let index = IndexFile::finalized(version, 9).bytes();
         let detail = DetailFile::finalized(version, 3).bytes();
         let (thread, found) = recovered("thread_8", &index, Some(&detail));
-        let words = "7, the folder is thread_8";
-        assert_eq!(
-            header_id(&thread, "rule", "ATF-SESS-001"),
-            Some((words.to_owned(), 12))
-        );
+        let reported = header_id(&thread, "rule", "ATF-SESS-001");
+        let words = "7, the folder is thread_8".to_owned();
+        assert_eq!(reported, Some((words, 12)));
         assert_eq!(found, [index, detail]);
     }
 }

@@ -168,12 +168,8 @@ fn every_analysis_reports_damage() {
                 reported[of_session],
                 (Some(3), ErrorKind::ChecksumMismatch { .. })
             ));
-            let of_session = &reported[..of_session];
-            assert!(
-                of_session
-                    .iter()
-                    .all(|it| *it == (None, &ErrorKind::NoThreadId))
-            );
+            let mut of_session = reported[..of_session].iter();
+            assert!(of_session.all(|it| *it == (None, &ErrorKind::NoThreadId)));
         }
     }
 }

@@ -172,16 +172,10 @@ pub(crate) fn check_all(session: &Process, options: &Options, expected: &Expecte
     assert_eq!(found, in_order);
     for function_id in 0..5 {
         let callers = pairs.callers(function_id).map(|pair| pair.times.calls);
-        let calls = expected
-            .functions
-            .get(&function_id)
-            .map_or(0, |it| it.calls);
-        assert_eq!(callers.sum::<u64>(), calls);
-        assert!(
-            pairs
-                .callees(function_id)
-                .all(|pair| pair.caller == Some(function_id))
-        );
+        let numbers = expected.functions.get(&function_id);
+        assert_eq!(callers.sum::<u64>(), numbers.map_or(0, |it| it.calls));
+        let mut callees = pairs.callees(function_id);
+        assert!(callees.all(|pair| pair.caller == Some(function_id)));
     }
 }
 

@@ -274,14 +274,10 @@ fn calls_end_at_a_segment_in_which_the_thread_is_unreadable() {
         assert_eq!(kinds(&functions.problems).len(), usize::from(is_there));
         let outer = functions.functions.iter().find(|it| it.function_id == 7);
         let outer = outer.unwrap();
-        assert_eq!(
-            (outer.times.calls, outer.times.open, outer.unmatched),
-            (1, 1, 1)
-        );
-        assert_eq!(
-            outer.times.total_ns, 150,
-            "until the last event before the gap"
-        );
+        let times = &outer.times;
+        assert_eq!((times.calls, times.open, outer.unmatched), (1, 1, 1));
+        // The call lasts until the last event before the gap.
+        assert_eq!(times.total_ns, 150);
         let totals = functions.totals();
         assert_eq!((totals.events, totals.busy_ns), (6, 150 + 50));
     }

@@ -130,16 +130,10 @@ mod tests {
                 let rarely = other.run(&one, |n| n / 8 % 8, || assert!(barrier.rarely()));
                 (often.join().unwrap_or_default(), rarely)
             });
-            let missed = seen
-                .0
-                .iter()
-                .zip(&seen.1)
-                .filter(|(one, other)| !**one && !**other);
-            assert_eq!(
-                (missed.count(), seen.0.len()),
-                (0, ROUNDS as usize),
-                "{barrier:?}"
-            );
+            let both = seen.0.iter().zip(&seen.1);
+            let missed = both.filter(|(one, other)| !**one && !**other);
+            let counts = (missed.count(), seen.0.len());
+            assert_eq!(counts, (0, ROUNDS as usize), "{barrier:?}");
         }
     }
 }

@@ -15,10 +15,8 @@ fn a_ring_holds_more_than_is_taken_at_once() {
         assert_eq!(recorder.record(&event(n)).is_ok(), n < 5_000);
     }
     assert_eq!(drain.drain_into(&mut writer).unwrap().events, 5_000);
-    assert_eq!(
-        drain.drain_into(&mut writer).unwrap(),
-        crate::drained(0, 0, 0, 0)
-    );
+    let nothing = drain.drain_into(&mut writer).unwrap();
+    assert_eq!(nothing, crate::drained(0, 0, 0, 0));
     writer.finalize().unwrap();
     let expected: Vec<_> = (0..5_000).map(event).collect();
     assert_eq!(read(folder.path()), expected);
@@ -76,18 +74,17 @@ fn between_two_threads_each_event_is_written_once_or_counted_once() {
 
 #[test]
 fn a_ring_has_at_least_one_slot_and_a_maximum_size() {
-    let refused = |events, payload_size| {
+    for (events, payload_size, refused) in [
+        (0, 0, "events: 0, expected 1 to 33554432"),
+        (33_554_433, 0, "events: 33554433, expected 1 to 33554432"),
+        (
+            1,
+            1_073_741_825,
+            "payload_size: 1073741825, expected 0 to 1073741824",
+        ),
+    ] {
         let capacity = Capacity::default().events(events);
         let made = channel(capacity.payload_size(payload_size), Overflow::default());
-        made.unwrap_err().to_string()
-    };
-    assert_eq!(refused(0, 0), "events: 0, expected 1 to 33554432");
-    assert_eq!(
-        refused(33_554_433, 0),
-        "events: 33554433, expected 1 to 33554432"
-    );
-    assert_eq!(
-        refused(1, 1_073_741_825),
-        "payload_size: 1073741825, expected 0 to 1073741824"
-    );
+        assert_eq!(made.unwrap_err().to_string(), refused);
+    }
 }

@@ -37,10 +37,8 @@ fn a_blocked_thread_loses_nothing() {
     traced.join().unwrap();
     assert_eq!(drain.totals(), drained(EVENTS, EVENTS.div_ceil(3), 0, 0));
     writer.finalize().unwrap();
-    assert_eq!(
-        read(folder.path()),
-        (0..EVENTS).map(event).collect::<Vec<_>>()
-    );
+    let expected: Vec<_> = (0..EVENTS).map(event).collect();
+    assert_eq!(read(folder.path()), expected);
 }
 
 #[test]

@@ -90,12 +90,8 @@ fn a_thread_is_finalized_when_it_ends_and_its_slot_is_freed() {
         let second = recording.thread(None).unwrap();
         assert_eq!(second.thread_id(), 1);
         let index = thread_folder(folder.path(), 0).join("index.atf");
-        assert!(
-            IndexReader::open(index)
-                .unwrap()
-                .completeness()
-                .has_verified_footer()
-        );
+        let index = IndexReader::open(index).unwrap();
+        assert!(index.completeness().has_verified_footer());
         assert_eq!(recording.stop().unwrap().totals.finalized, 2);
         drop(second);
     }
@@ -142,10 +138,8 @@ fn threads_beyond_the_memory_limit_have_smaller_rings_and_the_last_has_none() {
     let events: Vec<_> = capacities.map(|capacity| capacity.events).collect();
     assert_eq!(events, [2048, 256, 256, 256, 256, 256, 256, 256, 256, 256]);
     let refused = recording.thread(None).unwrap_err();
-    assert_eq!(
-        *refused.kind(),
-        ErrorKind::LimitReached { limit: 136 << 10 }
-    );
+    let full = ErrorKind::LimitReached { limit: 136 << 10 };
+    assert_eq!(*refused.kind(), full);
     assert_eq!(refused.field(), Some("ring_memory"));
     // A thread that waits for room loses nothing, even if its ring is small.
     for thread in &mut threads {
@@ -156,11 +150,9 @@ fn threads_beyond_the_memory_limit_have_smaller_rings_and_the_last_has_none() {
     recording.flush(DEADLINE).unwrap();
     drop(recording.thread(None).unwrap());
     let summary = recording.stop().unwrap();
-    assert_eq!(
-        (summary.totals.event_count, summary.lost_events),
-        (10_000, 0)
-    );
-    assert_eq!((summary.totals.threads, summary.smaller_rings), (11, 10));
+    let totals = &summary.totals;
+    assert_eq!((totals.event_count, summary.lost_events), (10_000, 0));
+    assert_eq!((totals.threads, summary.smaller_rings), (11, 10));
 }
 
 #[test]

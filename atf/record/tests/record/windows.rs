@@ -180,10 +180,8 @@ fn events_that_a_trigger_requests_too_late_count_as_lost() {
         let bare = (0..6)
             .map(|n| (base + n, false))
             .filter(|_| lanes == Lanes::Details);
-        assert_eq!(
-            times(folder.path(), 0),
-            bare.chain(kept).collect::<Vec<_>>()
-        );
+        let expected: Vec<_> = bare.chain(kept).collect();
+        assert_eq!(times(folder.path(), 0), expected);
     }
 }
 
@@ -387,10 +385,8 @@ fn ended_threads_keep_their_last_events_even_if_more_than_max_threads_have_recor
         let mut thread = recording.thread(None).unwrap();
         assert_eq!(thread.thread_id(), id);
         thread.record_with_detail(&call(1), &detail(b"x")).unwrap();
-        assert_eq!(
-            *recording.thread(None).unwrap_err().kind(),
-            ErrorKind::LimitReached { limit: 2 }
-        );
+        let refused = recording.thread(None).unwrap_err();
+        assert_eq!(*refused.kind(), ErrorKind::LimitReached { limit: 2 });
         drop(thread);
         assert!(recording.flush(DEADLINE).unwrap());
         assert!(!thread_folder(folder.path(), id).exists());
