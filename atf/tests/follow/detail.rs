@@ -76,8 +76,7 @@ fn damage_in_a_finalized_file_is_reported_as_by_a_reader() {
     for length in [0_u32, 23, 1 << 30] {
         let file = DetailFile::finalized(1, 5);
         let place = file.places()[3];
-        let mut followed = FollowedDetail::new();
-        followed.written.append(&file.bytes());
+        let mut followed = FollowedDetail::new().with(&file.bytes());
         followed.written.patch(place, &length.to_le_bytes());
         let reported = followed.try_drain().unwrap_err();
         assert_eq!(followed.drain(), End::Finalized);
@@ -135,10 +134,8 @@ fn assert_given(stated: Stated, after: &[Vec<u8>], count: usize) {
         Stated::Both => {}
         Stated::Other => file.header_bytes += 8,
     }
-    let mut followed = FollowedDetail::new();
-    followed
-        .written
-        .append(&[file.without_footer(), after.concat()].concat());
+    let mut followed =
+        FollowedDetail::new().with(&[file.without_footer(), after.concat()].concat());
     assert_eq!(followed.drain(), End::NotYet);
     let size = after.concat().len();
     assert_eq!(followed.events.len(), count, "{stated:?}, {size} bytes");
@@ -217,8 +214,7 @@ fn a_footer_without_its_magic_is_an_event_once_bytes_follow_it() {
 #[test]
 fn a_header_that_disagrees_with_the_footer_ends_the_file_at_the_second_poll() {
     let mut file = DetailFile::finalized(1, 5);
-    let mut followed = FollowedDetail::new();
-    followed.written.append(&file.clone().placeholder().bytes());
+    let mut followed = FollowedDetail::new().with(&file.clone().placeholder().bytes());
     assert_eq!(followed.drain(), End::NotYet);
     // As long as the header is a placeholder, polling again changes nothing.
     assert_eq!(followed.follower.poll().unwrap(), Polled::NotYet);
@@ -242,10 +238,8 @@ fn bytes_before_a_verified_footer_that_are_not_events_are_reported_as_by_a_reade
         file.header_bytes = section.len() as u64;
         file.footer_bytes = section.len() as u64;
         file.checksum = crc32c::crc32c(&section);
-        let mut followed = FollowedDetail::new();
-        followed
-            .written
-            .append(&[file.header(), section, file.footer()].concat());
+        let mut followed =
+            FollowedDetail::new().with(&[file.header(), section, file.footer()].concat());
         // The follower reports them only once.
         followed.try_drain().unwrap_err();
         assert_eq!(followed.drain(), End::Finalized);
@@ -262,10 +256,7 @@ fn bytes_before_a_verified_footer_that_are_not_events_are_reported_as_by_a_reade
 /// In a finalized file without events, the header is still a placeholder.
 #[test]
 fn a_placeholder_before_a_footer_without_events_is_finalized() {
-    let mut followed = FollowedDetail::new();
-    followed
-        .written
-        .append(&DetailFile::new(2, Vec::new()).bytes());
+    let mut followed = FollowedDetail::new().with(&DetailFile::new(2, Vec::new()).bytes());
     assert_eq!(followed.follower.poll().unwrap(), Polled::Finalized);
 }
 

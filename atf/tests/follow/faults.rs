@@ -11,18 +11,16 @@ use crate::{End, FollowedDetail, FollowedIndex, Written};
 use atf_samples::files::{DetailFile, IndexFile};
 
 fn followed(file: &IndexFile) -> (Written, IndexFollower) {
-    let mut followed = FollowedIndex::new();
     let bytes = file.clone().placeholder().without_footer();
-    followed.written.append(&bytes);
+    let mut followed = FollowedIndex::new().with(&bytes);
     assert_eq!(followed.drain(), End::NotYet);
     assert_eq!(followed.events.len(), file.events.len());
     (followed.written, followed.follower)
 }
 
 fn followed_details(file: &DetailFile) -> (Written, DetailFollower) {
-    let mut followed = FollowedDetail::new();
     let bytes = file.clone().placeholder().without_footer();
-    followed.written.append(&bytes);
+    let mut followed = FollowedDetail::new().with(&bytes);
     assert_eq!(followed.drain(), End::NotYet);
     assert_eq!(followed.events.len(), file.events.len());
     (followed.written, followed.follower)
@@ -175,8 +173,7 @@ fn a_footer_with_a_different_detail_count_is_an_error() {
     let mut file = DetailFile::finalized(1, 9);
     file.footer_count = 8;
     file.header_count = 8;
-    let mut followed = FollowedDetail::new();
-    followed.written.append(&file.bytes());
+    let mut followed = FollowedDetail::new().with(&file.bytes());
     let error = followed.try_drain().unwrap_err();
     assert_eq!(error.field(), Some("footer.event_count"));
     assert_eq!(followed.events.len(), 9);

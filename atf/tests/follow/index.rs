@@ -64,8 +64,7 @@ fn a_damaged_footer_is_never_an_event() {
             let file = IndexFile::finalized(version, 9).placeholder();
             let mut footer = file.footer();
             offsets.iter().for_each(|offset| footer[*offset] ^= 1);
-            let mut followed = FollowedIndex::new();
-            followed.written.append(&file.without_footer());
+            let mut followed = FollowedIndex::new().with(&file.without_footer());
             for bytes in footer.chunks(piece) {
                 followed.written.append(bytes);
                 assert_eq!(followed.drain(), End::NotYet);
@@ -102,8 +101,7 @@ fn an_event_whose_function_id_is_its_position_waits_for_the_bytes_after_it() {
         }
         let file = IndexFile::new(version, events);
         let bytes = file.clone().placeholder().without_footer();
-        let mut followed = FollowedIndex::new();
-        followed.written.append(&bytes);
+        let mut followed = FollowedIndex::new().with(&bytes);
         assert_eq!(followed.drain(), End::NotYet);
         assert_eq!(followed.events, expected(&file)[..8]);
         followed.written.append(&file.bytes()[bytes.len()..]);
@@ -119,8 +117,7 @@ fn events_after_zeros_wait_for_the_footer() {
         let file = IndexFile::finalized(version, 9);
         let mut bytes = file.clone().placeholder().without_footer();
         bytes[64 + 32 * 4..64 + 32 * 6].fill(0);
-        let mut followed = FollowedIndex::new();
-        followed.written.append(&bytes);
+        let mut followed = FollowedIndex::new().with(&bytes);
         assert_eq!(followed.drain(), End::NotYet);
         assert_eq!(followed.events, expected(&file)[..3]);
         followed.written.append(&file.footer());
@@ -164,8 +161,7 @@ fn events_at_an_unusual_offset_wait_for_the_footer_that_proves_it() {
 #[test]
 fn a_long_file_is_returned_in_pieces_of_bounded_size() {
     let file = IndexFile::finalized(1, 20_000);
-    let mut followed = FollowedIndex::new();
-    followed.written.append(&file.clone().placeholder().bytes());
+    let mut followed = FollowedIndex::new().with(&file.clone().placeholder().bytes());
     while let atf::follow::Polled::New(new) = followed.follower.poll().unwrap() {
         assert!(new.len() <= 4096);
         followed.events.extend(new.iter());
@@ -188,10 +184,7 @@ fn a_header_that_disagrees_with_the_footer_ends_the_file_once_it_is_stable() {
     let file = IndexFile::finalized(1, 5);
     let mut header = file.clone();
     header.header_count = 4;
-    let mut followed = FollowedIndex::new();
-    followed
-        .written
-        .append(&file.clone().placeholder().without_footer());
+    let mut followed = FollowedIndex::new().with(&file.clone().placeholder().without_footer());
     followed.written.patch(0, &header.header());
     assert_eq!(followed.drain(), End::NotYet);
     followed.written.append(&file.footer()[..40]);
@@ -210,8 +203,7 @@ fn an_empty_file_is_finalized_even_if_its_footer_is_seen_before_its_header() {
         // offset is written.
         bytes[8..12].fill(0);
         bytes[40..48].fill(0);
-        let mut followed = FollowedIndex::new();
-        followed.written.append(&bytes);
+        let mut followed = FollowedIndex::new().with(&bytes);
         assert_eq!(followed.drain(), End::NotYet);
         followed.written.patch(40, &64_u64.to_le_bytes());
         assert_eq!(followed.drain(), End::Finalized);
@@ -240,8 +232,7 @@ fn an_empty_file_is_finalized_once_its_preallocated_space_is_removed() {
 fn a_footer_in_preallocated_space_counts_once_something_else_confirms_it() {
     for (version, size) in [(1, 128), (1, 600), (2, 128), (2, 600)] {
         let file = IndexFile::new(version, vec![]).placeholder();
-        let mut followed = FollowedIndex::new();
-        followed.written.append(&file.header());
+        let mut followed = FollowedIndex::new().with(&file.header());
         followed.written.resize(size);
         assert_eq!(followed.drain(), End::NotYet);
         followed.written.patch(64, &file.footer());

@@ -80,6 +80,14 @@ struct Followed<F, E> {
     events: Vec<E>,
 }
 
+impl<F, E> Followed<F, E> {
+    /// Adds bytes to the file.
+    fn with(self, bytes: &[u8]) -> Self {
+        self.written.append(bytes);
+        self
+    }
+}
+
 type FollowedIndex = Followed<IndexFollower, IndexEvent>;
 /// Each event has its payload.
 type FollowedDetail = Followed<DetailFollower, (DetailEvent, Vec<u8>)>;
