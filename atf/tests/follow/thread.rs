@@ -52,6 +52,17 @@ fn put(folder: &TempDir, name: &str, bytes: &[u8]) {
     std::fs::write(folder.path().join(name), bytes).unwrap();
 }
 
+/// Begins to follow a thread with these files.
+fn followed(index: &[u8], detail: Option<&[u8]>) -> (TempDir, ThreadFollower) {
+    let folder = tempfile::tempdir().unwrap();
+    put(&folder, "index.atf", index);
+    if let Some(detail) = detail {
+        put(&folder, "detail.atf", detail);
+    }
+    let follower = ThreadFollower::new(folder.path());
+    (folder, follower)
+}
+
 /// Takes all certain events. Returns their positions and those of their details, and the last poll.
 fn drain(follower: &mut ThreadFollower) -> (Vec<(u64, Option<u64>)>, Polled<ThreadEvent>) {
     let mut events = Vec::new();
@@ -130,10 +141,7 @@ fn an_event_waits_for_its_details() {
 
 #[test]
 fn a_finalized_thread_without_its_details_returns_events_without_them() {
-    let folder = tempfile::tempdir().unwrap();
-    let index = IndexFile::finalized(2, 9);
-    put(&folder, "index.atf", &index.bytes());
-    let mut follower = ThreadFollower::new(folder.path());
+    let (_folder, mut follower) = followed(&IndexFile::finalized(2, 9).bytes(), None);
     let events = (0..9).map(|seq| (seq, None)).collect();
     assert_eq!(drain(&mut follower), (events, Polled::Finalized));
 }
@@ -141,11 +149,8 @@ fn a_finalized_thread_without_its_details_returns_events_without_them() {
 /// A corrupt file does not hide the other file.
 #[test]
 fn events_can_be_returned_without_unreadable_details() {
-    let folder = tempfile::tempdir().unwrap();
-    let index = IndexFile::finalized(2, 9);
-    put(&folder, "index.atf", &index.bytes());
-    put(&folder, "detail.atf", &[b'x'; 100]);
-    let mut follower = ThreadFollower::new(folder.path());
+    let index = IndexFile::finalized(2, 9).bytes();
+    let (_folder, mut follower) = followed(&index, Some(&[b'x'; 100]));
     let error = follower.poll().unwrap_err();
     assert_eq!(error.path(), Some(follower.detail().path()));
     assert_eq!(follower.next_seq(), 0);
@@ -156,7 +161,6 @@ fn events_can_be_returned_without_unreadable_details() {
 
 #[test]
 fn links_that_lead_back_or_nowhere_have_no_detail() {
-    let folder = tempfile::tempdir().unwrap();
     let mut index = IndexFile::finalized(2, 4);
     let mut detail = DetailFile::finalized(2, 3);
     let time = index.events[0].timestamp_ns;
@@ -167,11 +171,9 @@ fn links_that_lead_back_or_nowhere_have_no_detail() {
         event.timestamp = time;
     }
     detail.events[1].index_seq = 2;
-    let index = IndexFile::new(2, index.events);
-    put(&folder, "index.atf", &index.bytes());
-    let detail = DetailFile::new(2, detail.events);
-    put(&folder, "detail.atf", &detail.bytes());
-    let mut follower = ThreadFollower::new(folder.path());
+    let index = IndexFile::new(2, index.events).bytes();
+    let detail = DetailFile::new(2, detail.events).bytes();
+    let (_folder, mut follower) = followed(&index, Some(&detail));
     let (events, _) = drain(&mut follower);
     assert_eq!(events, [(0, None), (1, None), (2, Some(1)), (3, None)]);
 }
@@ -179,7 +181,6 @@ fn links_that_lead_back_or_nowhere_have_no_detail() {
 #[test]
 fn a_detail_of_another_event_is_not_returned_as_an_events_own() {
     for version in [1, 2] {
-        let folder = tempfile::tempdir().unwrap();
         let event = |timestamp_ns, detail_seq| EventRecord {
             timestamp_ns,
             function_id: 7,
@@ -193,12 +194,10 @@ fn a_detail_of_another_event_is_not_returned_as_an_events_own() {
             timestamp,
             payload: vec![5; 3],
         };
-        let index = IndexFile::new(version, vec![event(100, 0), event(200, 1)]);
-        let details = DetailFile::new(version, vec![detail(0, 999), detail(1, 200)]);
-        put(&folder, "index.atf", &index.bytes());
-        put(&folder, "detail.atf", &details.bytes());
+        let index = IndexFile::new(version, vec![event(100, 0), event(200, 1)]).bytes();
+        let details = DetailFile::new(version, vec![detail(0, 999), detail(1, 200)]).bytes();
+        let (folder, mut follower) = followed(&index, Some(&details));
         let reader = ThreadReader::open(folder.path()).unwrap();
-        let mut follower = ThreadFollower::new(folder.path());
         let mut links = Vec::new();
         while let Polled::New(new) = follower.poll().unwrap() {
             assert_eq!(reader.detail_of(&new.event).unwrap().found(), new.detail);
@@ -206,11 +205,9 @@ fn a_detail_of_another_event_is_not_returned_as_an_events_own() {
         }
         assert_eq!(links, [None, Some(1)]);
         // The events have the same time, and each links to the other's detail.
-        let index = IndexFile::new(version, vec![event(100, 1), event(100, 0)]);
-        let details = DetailFile::new(version, vec![detail(0, 100), detail(1, 100)]);
-        put(&folder, "index.atf", &index.bytes());
-        put(&folder, "detail.atf", &details.bytes());
-        let mut follower = ThreadFollower::new(folder.path());
+        let index = IndexFile::new(version, vec![event(100, 1), event(100, 0)]).bytes();
+        let details = DetailFile::new(version, vec![detail(0, 100), detail(1, 100)]).bytes();
+        let (_folder, mut follower) = followed(&index, Some(&details));
         assert_eq!(drain(&mut follower).0, [(0, None), (1, None)]);
     }
 }
