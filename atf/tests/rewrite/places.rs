@@ -17,46 +17,36 @@ fn places() -> Places {
     places
 }
 
-#[track_caller]
-fn error(places: &Places, path: &str, out: &str) -> atf::Error {
-    let before = (places.names(), files(places.folder.path()));
-    let (path, out) = (places.path(path), places.path(out));
-    let error = recover(path, out, &RecoverOptions::default()).unwrap_err();
-    assert_eq!((places.names(), files(places.folder.path())), before);
-    error
-}
-
-#[track_caller]
-fn assert_io(error: &atf::Error, kind: io::ErrorKind) {
-    let ErrorKind::Io(found) = error.kind() else {
-        panic!("{error}");
-    };
-    assert_eq!(*found, kind, "{error}");
-}
-
 #[test]
-fn an_existing_output_is_not_replaced() {
+fn a_refused_rewrite_leaves_nothing_behind() {
     let places = places();
     fs::create_dir(places.path("empty")).unwrap();
-    for out in ["file", "empty", "in"] {
-        assert_eq!(*error(&places, "in", out).kind(), ErrorKind::OutputExists);
+    let before = (places.names(), files(places.folder.path()));
+    for (path, out, kind) in [
+        // An existing output is not replaced.
+        ("in", "file", ErrorKind::OutputExists),
+        ("in", "empty", ErrorKind::OutputExists),
+        ("in", "in", ErrorKind::OutputExists),
+        ("in", "in/out", ErrorKind::OutputInside),
+        ("in", "in/thread_7/out", ErrorKind::OutputInside),
+        ("in", "in/../in/out", ErrorKind::OutputInside),
+        // The parent folder must exist.
+        ("in", "no/out", ErrorKind::Io(io::ErrorKind::NotFound)),
+        (
+            "in",
+            "file/out",
+            ErrorKind::Io(io::ErrorKind::NotADirectory),
+        ),
+        // There must be a trace.
+        ("empty", "out", ErrorKind::NotASession),
+        ("no", "out", ErrorKind::Io(io::ErrorKind::NotFound)),
+    ] {
+        let options = RecoverOptions::default();
+        let error = recover(places.path(path), places.path(out), &options).unwrap_err();
+        assert_eq!(*error.kind(), kind, "{path} to {out}");
+        let after = (places.names(), files(places.folder.path()));
+        assert_eq!(after, before, "{path} to {out}");
     }
-}
-
-#[test]
-fn an_output_inside_the_input_is_refused() {
-    let places = places();
-    for out in ["in/out", "in/thread_7/out", "in/../in/out"] {
-        assert_eq!(*error(&places, "in", out).kind(), ErrorKind::OutputInside);
-    }
-}
-
-#[test]
-fn the_parent_folder_must_exist() {
-    let places = places();
-    assert_io(&error(&places, "in", "no/out"), io::ErrorKind::NotFound);
-    let error = error(&places, "in", "file/out");
-    assert_io(&error, io::ErrorKind::NotADirectory);
 }
 
 #[test]
@@ -69,15 +59,6 @@ fn a_name_that_is_too_long_is_refused_before_anything_is_read_or_created() {
     assert!(matches!(error.kind(), ErrorKind::Io(_)), "{error}");
     assert_eq!(error.path(), Some(&*out));
     assert_eq!(places.names(), ["file", "in"]);
-}
-
-#[test]
-fn nothing_is_created_without_a_trace() {
-    let places = places();
-    fs::create_dir(places.path("empty")).unwrap();
-    let found = error(&places, "empty", "out");
-    assert_eq!(*found.kind(), ErrorKind::NotASession);
-    assert_io(&error(&places, "no", "out"), io::ErrorKind::NotFound);
 }
 
 #[test]
