@@ -176,9 +176,11 @@ fn the_last_segments_are_kept() {
 fn fill_segments(recording: &Recording, thread: &mut ThreadRecorder, count: u64) {
     for n in 0..count {
         thread.record(&call(n)).unwrap();
-        // The second pass notices the new segment.
-        recording.flush(DEADLINE).unwrap();
-        recording.flush(DEADLINE).unwrap();
+        // The second pass notices the new segment. Flushes return the error of an earlier segment,
+        // which the end of the recording returns too.
+        for _ in 0..2 {
+            let _ = recording.flush(DEADLINE);
+        }
     }
 }
 
@@ -220,13 +222,7 @@ fn a_file_that_cannot_be_deleted_does_not_prevent_other_deletions() {
         _ => Fate::Done,
     });
     let mut thread = recording.thread(None).unwrap();
-    for n in 0..3 {
-        thread.record(&call(n)).unwrap();
-        // A flush returns the error of the first segment.
-        for _ in 0..2 {
-            let _ = recording.flush(DEADLINE);
-        }
-    }
+    fill_segments(&recording, &mut thread, 3);
     let error = recording.stop().unwrap_err();
     let refused = Path::new("pid_42/thread_0/index.atf");
     assert_eq!(error.path(), Some(refused));
@@ -413,13 +409,7 @@ fn a_manifest_that_cannot_be_written_at_the_change_is_written_at_the_end() {
         refused += u64::from(is_it);
         is_it && refused == 1
     });
-    for n in 0..2 {
-        thread.record(&call(n)).unwrap();
-        // A flush returns the error of the first segment.
-        for _ in 0..2 {
-            let _ = recording.flush(DEADLINE);
-        }
-    }
+    fill_segments(&recording, &mut thread, 2);
     let kind = ErrorKind::Io(io::ErrorKind::StorageFull);
     assert_eq!(*recording.stop().unwrap_err().kind(), kind);
     let first = manifest_in(&memory, "pid_42");
