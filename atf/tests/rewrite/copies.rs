@@ -5,9 +5,8 @@ use std::io::{Seek, SeekFrom};
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::Path;
 
-use atf::rewrite::{RecoverOptions, recover};
+use atf::rewrite;
 use atf::session::SessionReader;
-use atf::{ErrorKind, rewrite};
 
 use crate::{Places, files, without_details};
 use atf_samples::files::{DetailFile, IndexFile};
@@ -166,24 +165,4 @@ fn an_unfinished_copy_is_not_a_session() {
     for name in [".atf-1", ".atf-x-0", "atf-1-2", ".atf-1-2-3", ".atf--"] {
         assert!(!rewrite::is_unfinished(name.as_ref()), "{name}");
     }
-}
-
-#[test]
-fn no_thread_is_added_to_a_session() {
-    let places = Places::new();
-    for thread in ["in/thread_0", "other/thread_0"] {
-        places.put(&format!("{thread}/index.atf"), without_details(1));
-    }
-    let before = files(places.folder.path());
-    for out in [
-        "in/thread_9",
-        "in/ring.atf",
-        "other/thread_9",
-        "other/thread_0/detail.atf",
-    ] {
-        let options = RecoverOptions::default();
-        let error = recover(places.path("in/thread_0"), places.path(out), &options).unwrap_err();
-        assert_eq!(*error.kind(), ErrorKind::OutputInside, "{out}");
-    }
-    assert_eq!(files(places.folder.path()), before);
 }

@@ -6,7 +6,7 @@ use std::io;
 use atf::ErrorKind;
 use atf::rewrite::{RecoverOptions, recover};
 
-use crate::{Places, files, left_paths, session_of};
+use crate::{Places, files, left_paths, session_of, without_details};
 use atf_samples::files::IndexFile;
 
 /// Creates a session at `in` and a file next to it.
@@ -21,6 +21,7 @@ fn places() -> Places {
 fn a_refused_rewrite_leaves_nothing_behind() {
     let places = places();
     fs::create_dir(places.path("empty")).unwrap();
+    places.put("other/thread_0/index.atf", without_details(1));
     let before = (places.names(), files(places.folder.path()));
     for (path, out, kind) in [
         // An existing output is not replaced.
@@ -30,6 +31,15 @@ fn a_refused_rewrite_leaves_nothing_behind() {
         ("in", "in/out", ErrorKind::OutputInside),
         ("in", "in/thread_7/out", ErrorKind::OutputInside),
         ("in", "in/../in/out", ErrorKind::OutputInside),
+        // No thread is added to a session.
+        ("in/thread_7", "in/thread_9", ErrorKind::OutputInside),
+        ("in/thread_7", "in/ring.atf", ErrorKind::OutputInside),
+        ("in/thread_7", "other/thread_9", ErrorKind::OutputInside),
+        (
+            "in/thread_7",
+            "other/thread_0/detail.atf",
+            ErrorKind::OutputInside,
+        ),
         // The parent folder must exist.
         ("in", "no/out", ErrorKind::Io(io::ErrorKind::NotFound)),
         (
