@@ -109,22 +109,6 @@ fn a_tracer_written_to_s1_compiles_and_writes_the_bytes_of_s1() {
     }
 }
 
-/// Computes the published check value of CRC-32C, in one call and in parts.
-#[test]
-fn the_checksum_in_the_header_is_crc_32c() {
-    let bench = Bench::new(&headers(&layout(), ".h"));
-    let source = bench.path().join("crc.c");
-    let program = "#include \"atf_v2.h\"\n#include \"atf_wire.h\"\nint main(void) {\n\
-        uint32_t half = atf_crc32c(0, \"1234\", 4);\n\
-        return atf_crc32c(0, \"123456789\", 9) != 0xE3069283u || atf_crc32c(0, \"\", 0) != 0 ||\n\
-               atf_crc32c(half, \"56789\", 5) != 0xE3069283u;\n}\n";
-    fs::write(&source, program).expect("a temporary file");
-    for compiler in Compiler::all() {
-        let output = compiler.run(&bench, &source, &[], &[]);
-        assert!(output.status.success(), "{compiler}");
-    }
-}
-
 /// The index file of thread 5 on arm64 macOS: calls and returns of symbols 7 and 9 in module 1.
 const INDEX: &str = "
     41 54 49 32  01 01 02 03  01 00 00 00  05 00 00 00

@@ -13,15 +13,23 @@ use atf_spec::layout::Value;
 use support::{Bench, Compiler, headers, layout, name};
 
 #[test]
-fn each_header_compiles_alone_and_twice() {
+fn each_header_compiles_alone_twice_and_with_the_combined_one() {
     let files = headers(&layout(), ".h");
     let bench = Bench::new(&files);
+    let all = "#include \"atf_wire.h\"\n";
     for compiler in Compiler::all() {
         for file in &files {
-            let include = format!("#include \"{}\"\n", name(file));
-            for standard in compiler.standards() {
-                let message = compiler.check(&bench, &include.repeat(2), &[standard]);
-                assert_eq!(message, Ok(()), "{compiler} {standard}: {}", name(file));
+            let one = format!("#include \"{}\"\n", name(file));
+            let check = |source: &str, standard| {
+                let message = compiler.check(&bench, source, &[standard]);
+                assert_eq!(message, Ok(()), "{compiler} {standard}: {source}");
+            };
+            let [first, second] = compiler.standards();
+            check(&one.repeat(2), first);
+            check(&one.repeat(2), second);
+            if one != all {
+                check(&format!("{one}{all}"), first);
+                check(&format!("{all}{one}"), first);
             }
         }
     }
@@ -54,25 +62,6 @@ fn the_headers_of_the_c_api_and_the_cpp_reader_compile_alone() {
             scope.spawn(move || compiles(compiler));
         }
     });
-}
-
-#[test]
-fn the_combined_header_works_with_each_single_one() {
-    let files = headers(&layout(), ".h");
-    let bench = Bench::new(&files);
-    for compiler in Compiler::all() {
-        for file in &files {
-            let [one, all] =
-                [name(file), "atf_wire.h"].map(|name| format!("#include \"{name}\"\n"));
-            for source in [format!("{one}{all}"), format!("{all}{one}")] {
-                assert_eq!(
-                    compiler.check(&bench, &source, &[]),
-                    Ok(()),
-                    "{compiler}: {source}"
-                );
-            }
-        }
-    }
 }
 
 #[test]

@@ -1,5 +1,5 @@
-/* Tests the constants of wire version WIRE, written by hand from the sources, and its accessors: the test writes
- * records.h from the hand-typed table of all records. */
+/* Tests the constants of wire version WIRE, written by hand from the sources, the checksum, and the accessors: the
+ * test writes records.h from the hand-typed table of all records. */
 #ifdef SIDE_BY_SIDE
 #include "atf_wire.h"
 #define JOINED(before, wire, after) before##wire##after
@@ -45,8 +45,16 @@ static void constants(void) {
     expect("boottime", ATF_CLOCK_BOOTTIME, 3);
 }
 
+/* The published check value of CRC-32C, in one call and in parts. */
+static void checksum(void) {
+    expect("CRC-32C", atf_crc32c(0, "123456789", 9), 0xE3069283u);
+    expect("CRC-32C of nothing", atf_crc32c(0, "", 0), 0);
+    expect("CRC-32C of two parts", atf_crc32c(atf_crc32c(0, "1234", 4), "56789", 5), 0xE3069283u);
+}
+
 int main(void) {
     constants();
+    checksum();
     records();
     return failures == 0 ? 0 : 1;
 }

@@ -6,7 +6,7 @@ use crate::reference::{Reference, tables};
 
 #[test]
 fn every_rule_has_an_anchor_and_all_its_text() {
-    let reference = Reference::new();
+    let reference = Reference::get();
     let pages = reference.pages();
     let text = reference.text("rules.md");
     for (_, rule) in reference.spec.all_rules() {
@@ -35,7 +35,7 @@ fn every_rule_has_an_anchor_and_all_its_text() {
 
 #[test]
 fn every_field_is_in_each_wire_versions_offset_table() {
-    let reference = Reference::new();
+    let reference = Reference::get();
     let pages = reference.pages();
     for record in &reference.layout.records {
         let page = format!("{}.md", record.name);
@@ -71,7 +71,7 @@ fn every_field_is_in_each_wire_versions_offset_table() {
 
 #[test]
 fn every_disagreement_is_on_the_page_with_each_claim() {
-    let reference = Reference::new();
+    let reference = Reference::get();
     let pages = reference.pages();
     let text = reference.text("reconciliation.md");
     let words = |text: &str| text.replace(['`', '\\'], "");
@@ -113,7 +113,7 @@ fn every_disagreement_is_on_the_page_with_each_claim() {
 
 #[test]
 fn every_silence_and_topic_is_on_the_page() {
-    let reference = Reference::new();
+    let reference = Reference::get();
     let pages = reference.pages();
     let page = &pages["reconciliation.md"];
     for silence in &reference.spec.decisions.silences {
@@ -129,7 +129,7 @@ fn every_silence_and_topic_is_on_the_page() {
 
 #[test]
 fn every_named_number_and_manifest_key_is_on_its_page() {
-    let reference = Reference::new();
+    let reference = Reference::get();
     for enumeration in &reference.layout.enums {
         for member in &enumeration.members {
             let name = format!("`{}`", enumeration.c_name(member));

@@ -9,7 +9,7 @@ use crate::reference::{Reference, tables};
 
 #[test]
 fn a_byte_diagram_shows_each_byte_of_its_field_once() {
-    let reference = Reference::new();
+    let reference = Reference::get();
     let pages = reference.pages();
     for record in &reference.layout.records {
         let images = &pages[format!("{}.md", record.name).as_str()].images;
@@ -40,12 +40,8 @@ fn a_byte_diagram_shows_each_byte_of_its_field_once() {
 
 #[test]
 fn pictures_have_titles_and_are_self_contained() {
-    let reference = Reference::new();
-    for file in reference
-        .files
-        .iter()
-        .filter(|file| file.path.ends_with(".svg"))
-    {
+    let reference = Reference::get();
+    for file in reference.pictures() {
         let svg = Document::parse(&file.text).expect("well-formed XML");
         let text = |name| {
             let mut nodes = svg.descendants().filter(|node| node.has_tag_name(name));
@@ -83,13 +79,9 @@ fn pictures_have_titles_and_are_self_contained() {
 fn names_fit_their_boxes() {
     /// The letter width of the widest common monospace font, relative to the font size.
     const LETTER: f64 = 0.605;
-    let reference = Reference::new();
+    let reference = Reference::get();
     let mut count = 0;
-    for file in reference
-        .files
-        .iter()
-        .filter(|file| file.path.ends_with(".svg"))
-    {
+    for file in reference.pictures() {
         let svg = Document::parse(&file.text).expect("well-formed XML");
         for shown in boxes(&svg) {
             let rect = shown.descendants().find(|node| node.has_tag_name("rect"));
@@ -120,12 +112,8 @@ fn names_fit_their_boxes() {
 
 #[test]
 fn boxes_are_within_the_picture_and_do_not_overlap() {
-    let reference = Reference::new();
-    for file in reference
-        .files
-        .iter()
-        .filter(|file| file.path.ends_with(".svg"))
-    {
+    let reference = Reference::get();
+    for file in reference.pictures() {
         let svg = Document::parse(&file.text).expect("well-formed XML");
         let right = number(svg.root_element(), "width");
         let area = |shown: Node<'_, '_>| {

@@ -9,18 +9,17 @@ use crate::reference::{Reference, name};
 /// `docs/tests/links.rs` tests that links and pictures have targets.
 #[test]
 fn every_picture_is_shown() {
-    let reference = Reference::new();
+    let reference = Reference::get();
     let pages = reference.pages();
     let shown = pages.values().flat_map(|page| &page.images);
     let shown: BTreeSet<&str> = shown.map(String::as_str).collect();
-    let files = reference.files.iter().map(name);
-    let pictures = files.filter(|file| file.ends_with(".svg"));
+    let pictures = reference.pictures().map(name);
     assert_eq!(pictures.collect::<BTreeSet<_>>(), shown);
 }
 
 #[test]
 fn each_anchor_occurs_once_on_its_page() {
-    for (page, content) in Reference::new().pages() {
+    for (page, content) in Reference::get().pages() {
         let mut seen = BTreeSet::new();
         let twice: Vec<_> = content
             .anchors
@@ -34,7 +33,7 @@ fn each_anchor_occurs_once_on_its_page() {
 
 #[test]
 fn github_renders_the_pages_as_intended() {
-    let reference = Reference::new();
+    let reference = Reference::get();
     for (page, content) in reference.pages() {
         assert_eq!(content.emphasis, 0, "{page}: a stray * or _ or ~");
         for html in &content.html {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use atf_codegen::GeneratedFile;
 use atf_codegen::emit::markdown;
@@ -15,11 +16,17 @@ pub(crate) struct Reference {
     pub(crate) spec: Spec,
     pub(crate) found: Reconciliation,
     pub(crate) layout: Layout,
-    pub(crate) files: Vec<GeneratedFile>,
+    files: Vec<GeneratedFile>,
 }
 
 impl Reference {
-    pub(crate) fn new() -> Self {
+    /// Compiles the spec and writes its pages once for all tests.
+    pub(crate) fn get() -> &'static Self {
+        static REFERENCE: LazyLock<Reference> = LazyLock::new(Reference::new);
+        &REFERENCE
+    }
+
+    fn new() -> Self {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec");
         let compiled = atf_spec::compile(&folder);
         let layout = compiled.layout().expect("the spec has no faults");
@@ -38,6 +45,10 @@ impl Reference {
         let path = format!("docs/reference/{name}");
         let file = self.files.iter().find(|file| file.path == path);
         &file.unwrap_or_else(|| panic!("there is no {path}")).text
+    }
+
+    pub(crate) fn pictures(&self) -> impl Iterator<Item = &GeneratedFile> {
+        self.files.iter().filter(|file| file.path.ends_with(".svg"))
     }
 
     /// Returns the pages by name, as GitHub renders them.
