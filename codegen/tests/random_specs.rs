@@ -6,8 +6,10 @@
 //! `ATF_SPECS=1000` tries as many, `ATF_SPECS=7..8` those with these seeds. A failing spec is reduced
 //! to the changes that are needed for the failure.
 
+#[path = "support/lua.rs"]
+mod lua;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::fs;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -473,31 +475,13 @@ fn check_lua(folder: &Path, files: &[Read]) -> Result<(), String> {
     if !has("lua5.4") {
         return Ok(());
     }
-    let script = r#"
-local atf = require("atf")
-for path in io.lines("files") do
-  local file = assert(io.open(path, "rb"))
-  local bytes = file:read("a")
-  local is_read, result = pcall(path:find("detail.atf$") and atf.detail or atf.index, bytes)
-  if not is_read then
-    print(type(result) == "table" and result.rule or result)
-  else
-    local count = 0
-    for _ in result:events() do count = count + 1 end
-    print(count)
-  end
-end
-"#;
-    let (mut paths, mut expected) = (String::new(), String::new());
-    for file in files {
+    let answer = lua::read(folder, files.iter().map(|file| file.path.as_path()))?;
+    let expected = files.iter().map(|file| {
         let events = file.document["events"].as_array().map_or(0, Vec::len);
         let rule = file.rule.clone();
-        writeln!(paths, "{}", file.path.display()).expect("text");
-        writeln!(expected, "{}", rule.unwrap_or(events.to_string())).expect("text");
-    }
-    write(&folder.join("files"), paths.as_bytes());
-    let mut lua = Command::new("lua5.4");
-    let answer = run(lua.args(["-e", script]).current_dir(folder))?;
+        rule.unwrap_or(events.to_string()) + "\n"
+    });
+    let expected: String = expected.collect();
     if answer != expected {
         return Err(format!("Lua read\n{answer}instead of\n{expected}"));
     }

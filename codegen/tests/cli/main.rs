@@ -3,6 +3,8 @@
 mod breaking;
 mod decode;
 mod generate;
+#[path = "../support/lua.rs"]
+mod lua;
 mod names;
 mod overlay;
 mod spec;
