@@ -6,17 +6,9 @@ use std::process::Command;
 use atf_samples::tools::has;
 use tempfile::TempDir;
 
-use crate::support::{Link, accepted, compile, package, present, run};
+use crate::support::{C, Link, accepted, built, present, program, run};
 
-const C: [&str; 2] = ["gcc", "clang"];
 const CPP: [&str; 2] = ["g++", "clang++"];
-
-fn built(folder: &Path, name: &str, compiler: &str, link: Link, more: &[&str]) -> PathBuf {
-    let program = folder.join(format!("{name}_{compiler}_{link:?}"));
-    let source = package(&format!("examples/{name}"));
-    compile(compiler, &source, link, more, &program);
-    program
-}
 
 /// Runs a program that writes a session below `folder` and prints its path last.
 fn session(command: &mut Command, folder: &Path) -> (String, PathBuf) {
@@ -30,7 +22,7 @@ fn a_c_tracer_of_four_threads_writes_a_valid_session() {
     let folder = TempDir::new().unwrap();
     for compiler in present(&C) {
         for link in [Link::Static, Link::Shared] {
-            let program = built(folder.path(), "tracer.c", compiler, link, &[]);
+            let program = built(&folder, "examples/tracer.c", compiler, link, &[]);
             let root = folder.path().join(format!("{compiler}{link:?}"));
             let (printed, path) = session(&mut Command::new(program), &root);
             // 4 threads with 1000 calls and returns each; every second call has a detail.
@@ -50,7 +42,7 @@ fn a_c_tracer_of_four_threads_writes_a_valid_session() {
 fn four_threads_record_a_valid_session() {
     let folder = TempDir::new().unwrap();
     for compiler in present(&C) {
-        let program = built(folder.path(), "record.c", compiler, Link::Static, &[]);
+        let program = program(&folder, "examples/record.c", compiler);
         let root = folder.path().join(compiler);
         let (printed, path) = session(&mut Command::new(program), &root);
         assert!(printed.starts_with("8000 events, 0 lost\n"), "{printed}");
@@ -64,9 +56,7 @@ fn four_threads_record_a_valid_session() {
 fn lost_details_and_a_full_disk_are_reported() {
     let folder = TempDir::new().unwrap();
     for compiler in present(&C) {
-        let program = folder.path().join(format!("dropped_{compiler}"));
-        let source = package("tests/c/dropped.c");
-        compile(compiler, &source, Link::Static, &[], &program);
+        let program = program(&folder, "tests/c/dropped.c", compiler);
         let path = folder.path().join(compiler);
         let printed = run(Command::new(&program).arg(&path));
         let expected = "warned: ATF_ERROR_LOST: thread_1: a reserved detail was not written\n\
@@ -85,7 +75,7 @@ fn lost_details_and_a_full_disk_are_reported() {
 fn the_functions_of_s3_write_a_valid_thread() {
     let folder = TempDir::new().unwrap();
     for compiler in present(&C) {
-        let program = built(folder.path(), "drain.c", compiler, Link::Static, &[]);
+        let program = program(&folder, "examples/drain.c", compiler);
         let path = folder.path().join(compiler);
         let printed = run(Command::new(&program).arg(&path));
         // Every third of 1000 events has a detail, including the first.
@@ -115,7 +105,7 @@ fn the_functions_of_s3_write_a_valid_thread() {
 fn cpp_handles_close_automatically_and_write_a_valid_session() {
     let folder = TempDir::new().unwrap();
     for compiler in present(&CPP) {
-        let program = built(folder.path(), "tracer.cpp", compiler, Link::Static, &[]);
+        let program = program(&folder, "examples/tracer.cpp", compiler);
         let root = folder.path().join(compiler);
         let (printed, path) = session(&mut Command::new(program), &root);
         assert!(printed.starts_with("2 events\n"), "{printed}");
@@ -128,7 +118,7 @@ fn the_reader_prints_a_sample_in_time_order() {
     let sample = atf_samples::folder().join("sample-small/session_20260105_101500/pid_4242");
     let folder = TempDir::new().unwrap();
     for compiler in present(&C) {
-        let program = built(folder.path(), "read.c", compiler, Link::Static, &[]);
+        let program = program(&folder, "examples/read.c", compiler);
         let printed = run(Command::new(&program).arg(&sample));
         let times: Vec<u64> = printed
             .lines()
@@ -160,13 +150,17 @@ fn valgrind_finds_no_bad_access_and_no_leak() {
         command.args(["--error-exitcode=9", "--leak-check=full", "-q"]);
         command
     };
-    let tracer = built(folder.path(), "tracer.c", compiler, Link::Static, &[]);
+    let tracer = program(&folder, "examples/tracer.c", compiler);
     let root = folder.path().join("out");
     let printed = run(valgrind().arg(tracer).arg(&root).arg("50"));
     let path = PathBuf::from(printed.lines().last().unwrap());
     assert_eq!(accepted(&path).events, 400);
-    let read = built(folder.path(), "read.c", compiler, Link::Static, &[]);
+    let read = program(&folder, "examples/read.c", compiler);
     assert_eq!(run(valgrind().arg(read).arg(&path)).lines().count(), 400);
+    let record = program(&folder, "examples/record.c", compiler);
+    let out = folder.path().join("recorded");
+    let printed = run(valgrind().arg(record).arg(out).arg("50"));
+    assert!(printed.starts_with("400 events, 0 lost\n"), "{printed}");
 }
 
 #[test]
@@ -177,7 +171,8 @@ fn the_address_sanitizer_finds_nothing() {
     };
     let more = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     for name in ["tracer.c", "drain.c"] {
-        let program = built(folder.path(), name, compiler, Link::Static, &more);
+        let source = format!("examples/{name}");
+        let program = built(&folder, &source, compiler, Link::Static, &more);
         run(Command::new(program).arg(folder.path().join(format!("{name}_out"))));
     }
 }

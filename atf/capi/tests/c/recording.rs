@@ -1,12 +1,14 @@
 //! Recording from C: threads, full rings, wrong calls, signals, forks.
 
-use std::path::Path;
 use std::process::Command;
 
-use atf_samples::tools::has;
 use tempfile::TempDir;
 
-use crate::support::{Link, accepted, compile, libraries, package, present, run};
+use crate::support::{
+    C, Link, accepted, built, compile, libraries, package, present, program, run,
+};
+
+const RECORDING: &str = "tests/c/recording.c";
 
 /// The sessions that `recording.c` records, with their events and details.
 const SESSIONS: [(&str, u64, u64); 22] = [
@@ -34,26 +36,14 @@ const SESSIONS: [(&str, u64, u64); 22] = [
     ("namesakes_direct", 80, 0),
 ];
 
-fn program(folder: &Path, compiler: &str, link: Link, more: &[&str]) -> Command {
-    let program = folder.join(format!("recording_{compiler}_{link:?}"));
-    compile(
-        compiler,
-        &package("tests/c/recording.c"),
-        link,
-        more,
-        &program,
-    );
-    Command::new(program)
-}
-
 #[test]
 fn c_threads_record_valid_sessions() {
-    for compiler in present(&["gcc", "clang"]) {
+    for compiler in present(&C) {
         for link in [Link::Static, Link::Shared] {
             let folder = TempDir::new().unwrap();
-            let mut command = program(folder.path(), compiler, link, &[]);
+            let program = built(&folder, RECORDING, compiler, link, &[]);
             let out = folder.path().join("out");
-            assert_eq!(run(command.arg(&out)), "0 wrong\n");
+            assert_eq!(run(Command::new(program).arg(&out)), "0 wrong\n");
             for (name, events, details) in SESSIONS {
                 let summary = accepted(&out.join(name));
                 assert_eq!(
@@ -74,14 +64,12 @@ fn c_threads_record_valid_sessions() {
 
 #[test]
 fn program_exit_stops_a_recording() {
-    let Some(compiler) = present(&["gcc", "clang"]).first().copied() else {
+    let Some(compiler) = present(&C).first().copied() else {
         return;
     };
     let folder = TempDir::new().unwrap();
     for link in [Link::Static, Link::Shared] {
-        let program = folder.path().join(format!("at_exit_{link:?}"));
-        let source = package("tests/c/at_exit.c");
-        compile(compiler, &source, link, &[], &program);
+        let program = built(&folder, "tests/c/at_exit.c", compiler, link, &[]);
         for (mode, events) in [
             ("stop", 3),
             ("late", 3),
@@ -103,15 +91,15 @@ fn program_exit_stops_a_recording() {
 
 #[test]
 fn a_library_is_recorded_from_its_constructor_to_its_destructor() {
-    let Some(compiler) = present(&["gcc", "clang"]).first().copied() else {
+    let Some(compiler) = present(&C).first().copied() else {
         return;
     };
     let folder = TempDir::new().unwrap();
-    let [host, plugin] = ["host", "plugin.so"].map(|name| folder.path().join(name));
-    let source = package("tests/c/plugin.c");
-    compile(compiler, &source, Link::Static, &[], &host);
+    let source = "tests/c/plugin.c";
+    let host = program(&folder, source, compiler);
+    let plugin = folder.path().join("plugin.so");
     let more = ["-shared", "-fPIC", "-DPLUGIN"];
-    compile(compiler, &source, Link::Static, &more, &plugin);
+    compile(compiler, &package(source), Link::Static, &more, &plugin);
     let out = folder.path().join("out");
     let message = run(Command::new(host).arg(plugin).arg(&out));
     assert_eq!(message, "3 events\n");
@@ -121,13 +109,12 @@ fn a_library_is_recorded_from_its_constructor_to_its_destructor() {
 #[test]
 #[cfg(target_os = "linux")]
 fn the_shared_library_is_not_unloaded_while_it_records() {
-    let Some(compiler) = present(&["gcc", "clang"]).first().copied() else {
+    let Some(compiler) = present(&C).first().copied() else {
         return;
     };
     let folder = TempDir::new().unwrap();
-    let [program, out] = ["unload", "out"].map(|name| folder.path().join(name));
-    let source = package("tests/c/unload.c");
-    compile(compiler, &source, Link::Static, &[], &program);
+    let program = program(&folder, "tests/c/unload.c", compiler);
+    let out = folder.path().join("out");
     let library = libraries().join("libatf_capi.so");
     run(Command::new(program).arg(library).arg(&out));
     assert_eq!(accepted(&out).events, 2);
@@ -136,27 +123,15 @@ fn the_shared_library_is_not_unloaded_while_it_records() {
 #[test]
 fn recording_has_no_memory_errors() {
     let folder = TempDir::new().unwrap();
-    let Some(compiler) = present(&["gcc", "clang"]).first().copied() else {
+    let Some(compiler) = present(&C).first().copied() else {
         return;
     };
     let more = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
-    let mut command = program(folder.path(), compiler, Link::Static, &more);
-    command.arg(folder.path().join("sanitized"));
+    let program = built(&folder, RECORDING, compiler, Link::Static, &more);
+    let out = folder.path().join("sanitized");
     // A forked child leaks the memory of threads that exist only in its parent.
-    assert_eq!(run(command.arg("no forks")), "0 wrong\n");
-    if !has("valgrind") {
-        return;
-    }
-    let example = folder.path().join("example");
-    compile(
-        compiler,
-        &package("examples/record.c"),
-        Link::Static,
-        &[],
-        &example,
+    assert_eq!(
+        run(Command::new(program).arg(out).arg("no forks")),
+        "0 wrong\n"
     );
-    let mut command = Command::new("valgrind");
-    command.args(["--error-exitcode=9", "--leak-check=full", "-q"]);
-    command.arg(example).arg(folder.path().join("valgrind"));
-    assert!(run(command.arg("50")).starts_with("400 events, 0 lost\n"));
 }

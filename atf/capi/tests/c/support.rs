@@ -13,6 +13,7 @@ use atf::write::WriteOptions;
 use atf_conformance::rules::Severity;
 use atf_conformance::{FileReport, Summary};
 use atf_samples::tools::has;
+use tempfile::TempDir;
 
 /// Returns a path in this package.
 pub(crate) fn package(path: &str) -> PathBuf {
@@ -24,6 +25,8 @@ pub(crate) fn libraries() -> PathBuf {
     let test = std::env::current_exe().expect("a test has a path");
     test.parent().expect("a file has a folder").to_path_buf()
 }
+
+pub(crate) const C: [&str; 2] = ["gcc", "clang"];
 
 /// Returns the given tools that are installed.
 pub(crate) fn present<'a>(tools: &[&'a str]) -> Vec<&'a str> {
@@ -79,6 +82,28 @@ pub(crate) fn compile(compiler: &str, source: &Path, link: Link, more: &[&str], 
     };
     command.args(["-lpthread", "-lm", "-ldl", "-o"]).arg(out);
     run(&mut command);
+}
+
+/// Compiles a source file of this package to a program in a folder.
+#[track_caller]
+pub(crate) fn built(
+    folder: &TempDir,
+    source: &str,
+    compiler: &str,
+    link: Link,
+    more: &[&str],
+) -> PathBuf {
+    let name = source.rsplit('/').next().unwrap_or(source);
+    let name = format!("{name}_{compiler}_{link:?}");
+    let program = folder.path().join(name);
+    compile(compiler, &package(source), link, more, &program);
+    program
+}
+
+/// Like [`built`], with the static library and without more options.
+#[track_caller]
+pub(crate) fn program(folder: &TempDir, source: &str, compiler: &str) -> PathBuf {
+    built(folder, source, compiler, Link::Static, &[])
 }
 
 /// Creates a folder with the shared library under the name that `-ladatrace` finds.

@@ -24,7 +24,7 @@ use atf_conformance::rules::Severity;
 use atf_samples::random::Random;
 use tempfile::TempDir;
 
-use support::{Link, accepted, compile, graded, package, present};
+use support::{C, Link, accepted, built, graded, present};
 
 const THREADS: usize = 4;
 /// How many kills must hit the tracer while it is writing.
@@ -50,13 +50,11 @@ struct Tracer {
 impl Tracer {
     /// Compiles the tracer; returns `None` if there is no compiler.
     fn compile(how: &'static str) -> Option<Self> {
-        let compiler = present(&["gcc", "clang"]).first().copied()?;
+        let compiler = present(&C).first().copied()?;
         let folder = TempDir::new().unwrap();
-        let program = folder.path().join("tracer");
-        let source = package("tests/kill/tracer.c");
-        compile(compiler, &source, Link::Static, &["-O2"], &program);
+        let source = "tests/kill/tracer.c";
         Some(Self {
-            program,
+            program: built(&folder, source, compiler, Link::Static, &["-O2"]),
             how,
             _folder: folder,
         })
