@@ -441,40 +441,30 @@ static void null_everywhere(void) {
     SAYS(ATF_OK, atf_recorder_close(NULL));
 }
 
+/* Checks that no recording starts with this value of one option. */
+#define REFUSED(option, value)                                                                   \
+    do {                                                                                         \
+        options.option = value;                                                                  \
+        SAYS(ATF_ERROR_ARGUMENT, atf_recording_start(session, &options, &recording));            \
+        options = defaults;                                                                      \
+    } while (0)
+
 static void options_of(AtfSessionWriter *session) {
     AtfRecording *recording = NULL;
-    AtfRecordOptions options = ATF_RECORD_OPTIONS_INIT;
-    options.overflow = 3;
-    SAYS(ATF_ERROR_ARGUMENT, atf_recording_start(session, &options, &recording));
-    options.overflow = 0;
-    options.clock = 2;
-    SAYS(ATF_ERROR_ARGUMENT, atf_recording_start(session, &options, &recording));
-    options.clock = 0;
-    options.window = 3;
-    SAYS(ATF_ERROR_ARGUMENT, atf_recording_start(session, &options, &recording));
-    options.window = 0;
-    options.pre_roll_ns = 1;
-    SAYS(ATF_ERROR_ARGUMENT, atf_recording_start(session, &options, &recording));
-    options.pre_roll_ns = 0;
-    options.segment_keep = 1;
-    SAYS(ATF_ERROR_ARGUMENT, atf_recording_start(session, &options, &recording));
-    options.segment_keep = 0;
+    const AtfRecordOptions defaults = ATF_RECORD_OPTIONS_INIT;
+    AtfRecordOptions options = defaults;
+    REFUSED(overflow, 3);
+    REFUSED(clock, 2);
+    REFUSED(window, 3);
+    REFUSED(pre_roll_ns, 1);
+    REFUSED(segment_keep, 1);
     options.window = ATF_WINDOW_ALL;
-    options.trigger_on_stop = 2;
-    SAYS(ATF_ERROR_ARGUMENT, atf_recording_start(session, &options, &recording));
-    options.window = options.trigger_on_stop = 0;
-    options.ring_events = (1u << 25) + 1;
-    SAYS(ATF_ERROR_ARGUMENT, atf_recording_start(session, &options, &recording));
+    REFUSED(trigger_on_stop, 2);
+    REFUSED(ring_events, (1u << 25) + 1);
     TRUE(strstr(atf_last_error_message(), "events") != NULL);
-    options.ring_events = 0;
-    options.ring_payload_size = (1u << 30) + 1;
-    SAYS(ATF_ERROR_ARGUMENT, atf_recording_start(session, &options, &recording));
-    options.ring_payload_size = 0;
-    options.reserved[6] = 1;
-    SAYS(ATF_ERROR_ARGUMENT, atf_recording_start(session, &options, &recording));
-    options.reserved[6] = 0;
-    options.struct_size = 0;
-    SAYS(ATF_ERROR_ARGUMENT, atf_recording_start(session, &options, &recording));
+    REFUSED(ring_payload_size, (1u << 30) + 1);
+    REFUSED(reserved[6], 1);
+    REFUSED(struct_size, 0);
     TRUE(recording == NULL);
 }
 
