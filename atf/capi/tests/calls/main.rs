@@ -1,7 +1,7 @@
 //! Calls the C functions from Rust so that Miri, which cannot run C, can check their use of
 //! pointers (`.ci/sanitize miri`).
 
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, c_char};
 use std::mem::MaybeUninit;
 use std::path::Path;
 use std::ptr;
@@ -73,7 +73,7 @@ macro_rules! get_sized {
 // Comes after the macros, because it uses them.
 mod damage;
 
-fn text(string: *const std::ffi::c_char) -> String {
+fn text(string: *const c_char) -> String {
     // SAFETY: the library's strings are NUL-terminated and valid until the next call.
     let string = unsafe { CStr::from_ptr(string) };
     string.to_str().unwrap().to_owned()
@@ -84,17 +84,13 @@ fn path(folder: &Path, name: &str) -> CString {
 }
 
 fn options(wire: u8) -> AtfWriteOptions {
+    // SAFETY: all members are numbers.
+    let defaults: AtfWriteOptions = unsafe { std::mem::zeroed() };
     AtfWriteOptions {
         struct_size: u32::try_from(size_of::<AtfWriteOptions>()).unwrap(),
         wire,
-        arch: 0,
-        os: 0,
-        clock_type: 0,
-        durability: 0,
-        survive_kill: 0,
-        verbatim: 0,
-        reserved: [0; 5],
         buffer_size: 4096,
+        ..defaults
     }
 }
 
@@ -116,67 +112,58 @@ fn payload(function_id: u64) -> Payload {
     }
 }
 
-/// Writes six events, using all three ways to write; two have details.
-fn write(writer: *mut AtfThreadWriter, first_ns: u64) {
-    let (function, payload) = (7, payload(7));
-    let detail = AtfDetail {
-        event_type: 3,
+fn detail(event_type: u16, payload: *const Payload, payload_size: usize) -> AtfDetail {
+    AtfDetail {
+        event_type,
         flags: 0,
         reserved: 0,
-        payload: ptr::from_ref(&payload).cast(),
-        payload_size: size_of_val(&payload),
+        payload: payload.cast(),
+        payload_size,
         reserved2: [0; 2],
-    };
+    }
+}
+
+fn symbol(function_id: u64, name: *const c_char) -> AtfSymbol {
+    AtfSymbol {
+        function_id,
+        name,
+        reserved: [0; 2],
+    }
+}
+
+/// Reads a merge's next events, at most five.
+fn next(merge: *mut AtfMerge) -> (AtfStatus, Vec<AtfEvent>) {
+    let mut events = [MaybeUninit::<AtfEvent>::uninit(); 5];
+    let (place, size, mut count) = (events.as_mut_ptr().cast(), events.len(), 0);
+    let status = call!(atf_merge_next(merge, place, size, &raw mut count));
+    let events = events[..count].iter().map(|event| {
+        // SAFETY: `count` events were written.
+        unsafe { event.assume_init() }
+    });
+    (status, events.collect())
+}
+
+/// Writes six events, using all three ways to write; two have details.
+fn write(writer: *mut AtfThreadWriter, first_ns: u64) {
+    let payload = payload(7);
+    let full = detail(3, &raw const payload, size_of_val(&payload));
+    let full = &raw const full;
     let link: AtfLink = get!(atf_writer_write_with_detail(
-        writer,
-        first_ns,
-        function,
-        CALL,
-        1,
-        &raw const detail
+        writer, first_ns, 7, CALL, 1, full
     ));
     assert_eq!((link.index_seq, link.detail_seq), (0, 0));
+    let none = ptr::null_mut();
     for (time, kind) in [(10, CALL), (20, RETURN), (30, CALL)] {
-        ok!(atf_writer_write(
-            writer,
-            first_ns + time,
-            8,
-            kind,
-            2,
-            ptr::null_mut()
-        ));
+        ok!(atf_writer_write(writer, first_ns + time, 8, kind, 2, none));
     }
     let next = call!(atf_writer_next_detail_seq(writer));
-    let seq: u64 = get!(atf_writer_write_index(
-        writer,
-        first_ns + 40,
-        8,
-        RETURN,
-        2,
-        next
-    ));
-    let detail = AtfDetail {
-        event_type: 4,
-        payload: ptr::null(),
-        payload_size: 0,
-        ..detail
-    };
-    let detail_seq: u64 = get!(atf_writer_write_detail(
-        writer,
-        seq,
-        first_ns + 40,
-        &raw const detail
-    ));
+    let time = first_ns + 40;
+    let seq: u64 = get!(atf_writer_write_index(writer, time, 8, RETURN, 2, next));
+    let empty = detail(4, ptr::null(), 0);
+    let detail_seq: u64 = get!(atf_writer_write_detail(writer, seq, time, &raw const empty));
     assert_eq!((seq, detail_seq), (4, 1));
     ok!(atf_writer_flush(writer));
-    ok!(atf_writer_write(
-        writer,
-        first_ns + 50,
-        function,
-        RETURN,
-        1,
-        ptr::null_mut()
-    ));
+    ok!(atf_writer_write(writer, first_ns + 50, 7, RETURN, 1, none));
     let summary = get_sized!(atf_writer_finish(writer) -> AtfThreadSummary);
     assert_eq!((summary.event_count, summary.detail_count), (6, 2));
     call!(atf_writer_close(writer));
@@ -199,28 +186,11 @@ static ANCHOR: AtfTimingAnchor = AtfTimingAnchor {
 
 /// Writes a session with two threads, each from a separate thread.
 fn session(folder: &CStr, wire: u8) {
-    let options = options(wire);
-    let session: *mut AtfSessionWriter = get!(atf_session_writer_create(
-        folder.as_ptr(),
-        &raw const options
-    ));
-    let symbols = [
-        AtfSymbol {
-            function_id: 7,
-            name: c"seven".as_ptr(),
-            reserved: [0; 2],
-        },
-        AtfSymbol {
-            function_id: 8,
-            name: ptr::null(),
-            reserved: [0; 2],
-        },
-    ];
-    ok!(atf_session_writer_set_symbols(
-        session,
-        symbols.as_ptr(),
-        symbols.len()
-    ));
+    let (at, options) = (folder.as_ptr(), options(wire));
+    let session: *mut AtfSessionWriter = get!(atf_session_writer_create(at, &raw const options));
+    let symbols = [symbol(7, c"seven".as_ptr()), symbol(8, ptr::null())];
+    let (at, count) = (symbols.as_ptr(), symbols.len());
+    ok!(atf_session_writer_set_symbols(session, at, count));
     let module = AtfModule {
         module_id: 0,
         function_offsets: 1,
@@ -230,32 +200,15 @@ fn session(folder: &CStr, wire: u8) {
         uuid: ptr::null(),
         reserved2: [0; 2],
     };
-    ok!(atf_session_writer_set_modules(
-        session,
-        &raw const module,
-        1
-    ));
-    ok!(atf_session_writer_set_thread_name(
-        session,
-        2,
-        c"render".as_ptr()
-    ));
-    ok!(atf_session_writer_set_losses(
-        session,
-        2,
-        ptr::null(),
-        &raw const LOSS
-    ));
-    ok!(atf_session_writer_add_timing_anchor(
-        session,
-        &raw const ANCHOR
-    ));
+    let module = &raw const module;
+    ok!(atf_session_writer_set_modules(session, module, 1));
+    let name = c"render".as_ptr();
+    ok!(atf_session_writer_set_thread_name(session, 2, name));
+    let (none, loss, anchor) = (ptr::null(), &raw const LOSS, &raw const ANCHOR);
+    ok!(atf_session_writer_set_losses(session, 2, none, loss));
+    ok!(atf_session_writer_add_timing_anchor(session, anchor));
     ok!(atf_session_writer_write_manifest(session));
-    let late = AtfSymbol {
-        function_id: 10,
-        name: c"ten".as_ptr(),
-        reserved: [0; 2],
-    };
+    let late = symbol(10, c"ten".as_ptr());
     ok!(atf_session_writer_add_symbol(session, &raw const late));
     // A handle that other threads may use.
     let shared = AtomicPtr::new(session);
@@ -302,12 +255,8 @@ fn read_thread(session: *const AtfSessionReader) {
         (6, 6)
     );
     let mut events = [MaybeUninit::<AtfEvent>::uninit(); 4];
-    let count: usize = get!(atf_index_read(
-        index,
-        3,
-        events.as_mut_ptr().cast(),
-        events.len()
-    ));
+    let (place, size) = (events.as_mut_ptr().cast(), events.len());
+    let count: usize = get!(atf_index_read(index, 3, place, size));
     assert_eq!(count, 3);
     // SAFETY: `count` events were written.
     let last = unsafe { events[2].assume_init() };
@@ -324,14 +273,8 @@ fn read_thread(session: *const AtfSessionReader) {
 
     let mut registers = MaybeUninit::<DetailFunctionPayload>::uninit();
     let mut stack = [0; 8];
-    let place = registers.as_mut_ptr();
-    ok!(atf_detail_function_payload(
-        detail,
-        0,
-        place,
-        stack.as_mut_ptr(),
-        stack.len()
-    ));
+    let (place, part, size) = (registers.as_mut_ptr(), stack.as_mut_ptr(), stack.len());
+    ok!(atf_detail_function_payload(detail, 0, place, part, size));
     // SAFETY: it was written.
     let registers = unsafe { registers.assume_init() };
     assert_eq!((registers[0], &stack), (7, b"stack\0\0\0"));
@@ -390,18 +333,10 @@ fn read_session(folder: &CStr) {
     // The thread's reader also outlives the session.
     ok!(atf_session_close(session));
     let mut times = Vec::new();
-    let mut events = [MaybeUninit::<AtfEvent>::uninit(); 5];
     loop {
-        let mut count = 0;
-        let place = events.as_mut_ptr().cast();
-        match call!(atf_merge_next(merge, place, events.len(), &raw mut count)) {
-            AtfStatus::Ok => {
-                for event in &events[..count] {
-                    // SAFETY: `count` events were written.
-                    times.push(unsafe { event.assume_init() }.timestamp_ns);
-                }
-            }
-            status => break assert_eq!(status, AtfStatus::None),
+        match next(merge) {
+            (AtfStatus::Ok, events) => times.extend(events.iter().map(|it| it.timestamp_ns)),
+            (status, _) => break assert_eq!(status, AtfStatus::None),
         }
     }
     assert_eq!(times, [1, 2, 11, 12, 21, 22, 31, 32, 41, 42, 51, 52]);
@@ -427,21 +362,12 @@ fn a_trace_contains_all_sessions_below_a_folder() {
     ok!(atf_trace_close(trace));
     assert!(call!(atf_session_thread_count(second)) > 0);
     ok!(atf_session_close(second));
-    let mut events = [MaybeUninit::<AtfEvent>::uninit(); 5];
-    let mut count = 0;
-    ok!(atf_merge_next(
-        merge,
-        events.as_mut_ptr().cast(),
-        events.len(),
-        &raw mut count
-    ));
-    // SAFETY: `count` events were written.
-    let place = |event: &MaybeUninit<AtfEvent>| unsafe { event.assume_init() };
-    let places = events[..count].iter().map(place);
-    let places: Vec<_> = places
-        .map(|event| (event.timestamp_ns, event.session))
-        .collect();
-    assert_eq!(places, [(1, 0), (1, 1), (2, 0), (2, 1)]);
+    let (status, events) = next(merge);
+    assert_eq!(status, AtfStatus::Ok);
+    let places = events
+        .iter()
+        .map(|event| (event.timestamp_ns, event.session));
+    assert_eq!(places.collect::<Vec<_>>(), [(1, 0), (1, 1), (2, 0), (2, 1)]);
     ok!(atf_merge_close(merge));
 }
 
@@ -454,11 +380,8 @@ fn both_wire_versions_are_written_read_merged_and_recovered() {
         read_session(&written);
 
         let recovered = path(folder.path(), "recovered");
-        let report = get!(atf_recover(
-            written.as_ptr(),
-            recovered.as_ptr(),
-            ptr::null()
-        ));
+        let (from, to) = (written.as_ptr(), recovered.as_ptr());
+        let report = get!(atf_recover(from, to, ptr::null()));
         assert!(text(report).starts_with('{'));
         call!(atf_string_free(report));
         read_session(&recovered);
@@ -478,24 +401,14 @@ fn two_threads_record_with_and_without_rings() {
         };
         let session: *mut AtfSessionWriter =
             get!(atf_session_writer_create(root.as_ptr(), &raw const write));
+        // SAFETY: all members are numbers.
+        let defaults: AtfRecordOptions = unsafe { std::mem::zeroed() };
         let record = AtfRecordOptions {
             struct_size: u32::try_from(size_of::<AtfRecordOptions>()).unwrap(),
             overflow: 2,
-            window: 0,
-            trigger_on_stop: 0,
-            clock: 0,
             ring_events: 4,
             ring_payload_size: 256,
-            interval_ns: 0,
-            max_threads: 0,
-            pre_roll_ns: 0,
-            post_roll_ns: 0,
-            segment_size: 0,
-            segment_duration_ns: 0,
-            segment_keep: 0,
-            ring_memory: 0,
-            at_exit: 0,
-            reserved: [0; 7],
+            ..defaults
         };
         let recording: *mut AtfRecording = get!(atf_recording_start(session, &raw const record));
         let recorder: *mut AtfRecorder = get!(atf_recording_thread(recording, c"own".as_ptr()));
@@ -505,14 +418,8 @@ fn two_threads_record_with_and_without_rings() {
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 let recorder = shared.1.load(Ordering::Relaxed);
-                let detail = AtfDetail {
-                    event_type: 3,
-                    flags: 0,
-                    reserved: 0,
-                    payload: payload.load(Ordering::Relaxed).cast(),
-                    payload_size: size_of::<Payload>(),
-                    reserved2: [0; 2],
-                };
+                let payload = payload.load(Ordering::Relaxed);
+                let detail = detail(3, payload, size_of::<Payload>());
                 for n in 0..5 {
                     let detail = &raw const detail;
                     let link: AtfLink = get!(atf_recorder_record_with_detail(
@@ -550,12 +457,8 @@ fn the_functions_of_s3_take_a_stack_after_the_registers() {
     let none = u32::MAX;
     assert_eq!(call!(atf_write_index_event(writer, 10, 7, CALL, 1, 0)), 0);
     let payload = payload(7);
-    call!(atf_write_detail_event(
-        writer,
-        0,
-        10,
-        ptr::from_ref(&payload).cast()
-    ));
+    let payload = ptr::from_ref(&payload).cast();
+    call!(atf_write_detail_event(writer, 0, 10, payload));
     assert_eq!(
         call!(atf_write_index_event(writer, 20, 7, RETURN, 1, none)),
         1
@@ -604,12 +507,8 @@ fn closed_handles_and_handles_of_other_kinds_are_rejected() {
     let root = path(folder.path(), "session");
     let writer: *mut AtfThreadWriter = get!(atf_writer_open(root.as_ptr(), 1, ptr::null()));
     let mut second: *mut AtfThreadWriter = ptr::dangling_mut();
-    let status = call!(atf_writer_open(
-        root.as_ptr(),
-        1,
-        ptr::null(),
-        &raw mut second
-    ));
+    let (at, place) = (root.as_ptr(), &raw mut second);
+    let status = call!(atf_writer_open(at, 1, ptr::null(), place));
     assert_eq!((status, second), (AtfStatus::Exists, ptr::null_mut()));
     assert!(text(atf_last_error_path()).contains("thread_1"));
     let write = |writer| call!(atf_writer_write(writer, 1, 1, CALL, 1, ptr::null_mut()));
