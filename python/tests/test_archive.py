@@ -184,11 +184,6 @@ def test_bytes_that_no_row_reproduces_are_counted(copy, tmp_path, file, offset, 
     assert packed.other == (copy / "manifest.json").stat().st_size
 
 
-def test_a_small_session_is_all_rows_headers_and_footers(tmp_path):
-    packed = there_and_back(SMALL, tmp_path)
-    assert (packed.unreproduced, packed.header_footer) == (0, 64 * 2 * 5)
-
-
 def test_everything_in_the_folder_of_a_single_process_comes_back(copy, tmp_path):
     (copy.parent / "notes.txt").write_text("next to pid_4242")
     (tmp_path / "link").symlink_to(copy.parent)
