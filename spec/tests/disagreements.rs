@@ -8,6 +8,7 @@ mod support;
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use atf_spec::Compiled;
 use atf_spec::model::DecisionKind::{self, Conflict, Split};
@@ -70,21 +71,23 @@ const KNOWN: &[(&str, DecisionKind)] = &[
     ("manifest.content.term", Conflict),
 ];
 
-fn compiled() -> Compiled {
-    atf_spec::compile(Path::new(env!("CARGO_MANIFEST_DIR")))
+/// The real spec, compiled once for all tests.
+static REAL: LazyLock<Compiled> =
+    LazyLock::new(|| atf_spec::compile(Path::new(env!("CARGO_MANIFEST_DIR"))));
+
+fn found() -> &'static Reconciliation {
+    REAL.reconciliation.as_ref().expect("no faults")
 }
 
 #[test]
 fn the_spec_has_no_faults() {
-    let compiled = compiled();
-    assert_eq!(compiled.files.render(&compiled.faults, false), "");
-    assert!(compiled.layout().is_some());
+    assert_eq!(REAL.files.render(&REAL.faults, false), "");
+    assert!(REAL.layout().is_some());
 }
 
 #[test]
 fn the_compiler_finds_exactly_the_known_disagreements() {
-    let found = compiled().reconciliation.expect("the spec has no faults");
-    let found: BTreeSet<(String, &str)> = found
+    let found: BTreeSet<(String, &str)> = found()
         .disagreements
         .iter()
         .map(|found| {
@@ -101,7 +104,7 @@ fn the_compiler_finds_exactly_the_known_disagreements() {
 /// Disagreements are found regardless of the decisions that settle them.
 #[test]
 fn without_its_decisions_each_disagreement_is_a_fault() {
-    let mut spec = compiled().spec.expect("the spec is well-formed");
+    let mut spec = REAL.spec.clone().expect("the spec is well-formed");
     for record in &mut spec.records {
         record.decisions = List::default();
         record
@@ -131,8 +134,7 @@ fn without_its_decisions_each_disagreement_is_a_fault() {
 
 #[test]
 fn sums_contradict_the_sizes_that_the_same_sources_state_and_assert() {
-    let found = compiled().reconciliation.expect("the spec has no faults");
-    let makes = |subject, how, value| sources(&found, (subject, "size"), how, value);
+    let makes = |subject, how, value| sources((subject, "size"), how, value);
     assert_eq!(makes("index_footer", How::Sums, "68"), ["S0", "S1"]);
     assert_eq!(makes("index_footer", How::Sums, "64"), ["S2"]);
     assert_eq!(makes("index_footer", How::Asserts, "64"), ["S1"]);
@@ -148,8 +150,7 @@ fn sums_contradict_the_sizes_that_the_same_sources_state_and_assert() {
 /// S0 and S1 sketch the index file and give a formula that contradicts the sketch.
 #[test]
 fn sketches_and_formulas_give_the_offset_of_the_first_event() {
-    let found = compiled().reconciliation.expect("the spec has no faults");
-    let puts = |value| sources(&found, ("event.place", "term"), How::Sums, value);
+    let puts = |value| sources(("event.place", "term"), How::Sums, value);
     assert_eq!(puts("64"), ["S0", "S1", "S3"]);
     assert_eq!(puts("0"), ["S0", "S1", "S4"]);
     assert_eq!(puts("events_offset"), ["S2"]);
@@ -224,18 +225,13 @@ fn each_decision_is_listed_once_with_its_disagreements_in_the_specs_order() {
 }
 
 /// Returns the sources that claim `value` in the manner `how`.
-fn sources(
-    found: &Reconciliation,
-    (subject, property): (&str, &str),
-    how: How,
-    value: &str,
-) -> Vec<String> {
+fn sources((subject, property): (&str, &str), how: How, value: &str) -> Vec<String> {
     let key = Key {
         subject: subject.to_owned(),
         property: property.to_owned(),
     };
     let is_it = |claim: &&Claim| claim.how == how && claim.value == value;
-    let claims = found.claims[&key].iter().filter(is_it);
+    let claims = found().claims[&key].iter().filter(is_it);
     let sources: BTreeSet<String> = claims.map(|claim| claim.source.clone()).collect();
     sources.into_iter().collect()
 }

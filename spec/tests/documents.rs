@@ -115,27 +115,16 @@ fn faults_after(difference: &str) -> String {
 
 #[test]
 fn a_changed_line_is_reported_with_its_number() {
-    let found = changed("- Items ascend.", "- Items descend.");
-    assert_eq!(
-        found,
-        "A, line 17: the text does not match the claim's digest"
-    );
-    // The same happens in a struct, a table and a heading, even for a single space.
-    let found = changed("good 1, bad 2", "good 1, bad 3");
-    assert_eq!(
-        found,
-        "A, lines 2-9: the text does not match the claim's digest"
-    );
-    let found = changed("| next | 4 |", "| next | 8 |");
-    assert_eq!(
-        found,
-        "A, lines 11-15: the text does not match the claim's digest"
-    );
-    let found = changed("# Toy", "# Toy ");
-    assert_eq!(
-        found,
-        "A, line 1: the text does not match the claim's digest"
-    );
+    // In a sentence, a struct, a table and a heading, even for a single space.
+    for (from, to, lines) in [
+        ("- Items ascend.", "- Items descend.", "line 17"),
+        ("good 1, bad 2", "good 1, bad 3", "lines 2-9"),
+        ("| next | 4 |", "| next | 8 |", "lines 11-15"),
+        ("# Toy", "# Toy ", "line 1"),
+    ] {
+        let expected = format!("A, {lines}: the text does not match the claim's digest");
+        assert_eq!(changed(from, to), expected);
+    }
 }
 
 #[test]
@@ -166,29 +155,27 @@ fn a_missing_document_is_named() {
 
 #[test]
 fn gaps_and_overlaps_are_reported_at_the_adjacent_lines() {
-    let first = |found: String| found.lines().next().unwrap_or_default().to_owned();
-    let gap = |lines| format!("error: no claim covers {lines} of A");
-
-    let silent = "-  silent: { blank: [10], heading: [1] }\n";
-    let found = faults_after(&format!("{silent}+  silent: {{ heading: [1] }}\n"));
-    assert_eq!(first(found), gap("line 10"));
-    let found = faults_after(&format!("{silent}+  silent: {{ blank: [10] }}\n"));
-    assert_eq!(first(found), gap("line 1"));
-    let found = faults_after("-    lines: 2-9\n+    lines: 4-9\n");
-    assert_eq!(first(found), gap("lines 2-3"));
-    let found = faults_after("-  lines: 17\n+  lines: 19\n");
-    assert_eq!(first(found), gap("lines 18-19"));
-
-    let found = faults_after("-    lines: 2-9\n+    lines: 2-11\n");
-    assert_eq!(first(found), "error: lines 2-11 and line 10 overlap");
-    let found = faults_after("-    lines: 16\n+    lines: 14-16\n");
-    assert_eq!(first(found), "error: lines 11-15 and lines 14-16 overlap");
-    let found = faults_after(&format!(
-        "{silent}+  silent: {{ blank: [10], heading: [1, 16] }}\n"
-    ));
-    assert_eq!(first(found), "error: line 16 and line 16 overlap");
-    let found = faults_after("-  lines: 17\n+  lines: 16\n");
-    assert_eq!(first(found), "error: A has 16 lines, not 17");
+    let silent = |now: &str| {
+        let before = "{ blank: [10], heading: [1] }";
+        format!("-  silent: {before}\n+  silent: {now}\n")
+    };
+    let lines = |before: &str, now: &str| format!("-    lines: {before}\n+    lines: {now}\n");
+    let total = |now: u32| format!("-  lines: 17\n+  lines: {now}\n");
+    let overlap = "{ blank: [10], heading: [1, 16] }";
+    for (difference, says) in [
+        (silent("{ heading: [1] }"), "no claim covers line 10 of A"),
+        (silent("{ blank: [10] }"), "no claim covers line 1 of A"),
+        (lines("2-9", "4-9"), "no claim covers lines 2-3 of A"),
+        (total(19), "no claim covers lines 18-19 of A"),
+        (lines("2-9", "2-11"), "lines 2-11 and line 10 overlap"),
+        (lines("16", "14-16"), "lines 11-15 and lines 14-16 overlap"),
+        (silent(overlap), "line 16 and line 16 overlap"),
+        (total(16), "A has 16 lines, not 17"),
+    ] {
+        let found = faults_after(&difference);
+        let first = found.lines().next().unwrap_or_default();
+        assert_eq!(first, format!("error: {says}"));
+    }
 }
 
 #[test]
