@@ -1,19 +1,16 @@
 //! Checks ARCHITECTURE.md: its paths exist, and a change touches the files that it names.
 
+#[path = "support/repository.rs"]
+mod repository;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
-fn text(path: &Path) -> String {
-    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
+use repository::{root, text};
 
 fn map() -> String {
-    text(&root().join("ARCHITECTURE.md"))
+    text("ARCHITECTURE.md")
 }
 
 /// Collects the text files that people write, without tests: path and text.
@@ -127,7 +124,7 @@ fn is_under(file: &str, path: &str) -> bool {
 #[test]
 fn changes_touch_the_files_that_their_entries_name() {
     let mut files = Vec::new();
-    collect(&root(), &mut files);
+    collect(root(), &mut files);
     assert!(files.len() > 1000, "only {} files", files.len());
     let map = map();
     for change in [
@@ -196,7 +193,7 @@ fn experiment_patches_apply_and_change_the_listed_files() {
 fn patched_files(patch: &str) -> BTreeSet<String> {
     let files = patch.split("--- a/").skip(1).map(|file| {
         let (name, rest) = file.split_once('\n').expect("a hunk");
-        let code = text(&root().join(name));
+        let code = text(name);
         for hunk in rest.split("\n@@ ").skip(1) {
             let lines = hunk.lines().skip(1);
             let old: Vec<_> = lines

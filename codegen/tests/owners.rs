@@ -4,10 +4,12 @@
 //! Only a few files need the packed structs of a wire version. Others contain numbers written by hand
 //! from the documents, which reveal mistakes in the spec. An unlisted file or folder fails the test.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
+#[path = "support/repository.rs"]
+mod repository;
 
+use std::collections::BTreeMap;
+
+use repository::{root, text};
 use serde_json::Value;
 
 /// Production code that uses the layout of one wire version, through `v1::` or `v2::`.
@@ -27,14 +29,6 @@ const RECIPES: [&str; 3] = [
     "fuzz/safety/src/",
     "samples/src/",
 ];
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
-fn text(path: &str) -> String {
-    fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
-}
 
 /// Returns the production code of all packages, without unit tests: path and text.
 fn production() -> BTreeMap<String, String> {

@@ -1,21 +1,17 @@
 //! Checks this repository: its files match their schemas, the tests that it cites exist, and it has
 //! no unwanted dependencies.
 
+#[path = "support/repository.rs"]
+mod repository;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use atf_spec::holds::Hold;
 use atf_spec::yaml::{FileId, Node, Value as Yaml};
 use jsonschema::Validator;
+use repository::{members, root, text};
 use serde_json::Value;
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
-fn text(path: &Path) -> String {
-    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
 
 fn schema(path: &Path) -> Validator {
     let schema: Value = serde_json::from_str(&text(path)).expect("a schema is JSON");
@@ -124,8 +120,7 @@ fn real_manifests_match_the_schema_and_broken_ones_do_not() {
         "samples/sample-crashed/session_20260105_101500/pid_4243/manifest.json",
     ];
     for sample in samples {
-        let manifest: Value =
-            serde_json::from_str(&text(&root().join(sample))).expect("the sample is JSON");
+        let manifest: Value = serde_json::from_str(&text(sample)).expect("the sample is JSON");
         assert!(schema.is_valid(&manifest), "{sample}");
         let with = |pointer: &str, value: Value| {
             let mut manifest = manifest.clone();
@@ -172,17 +167,14 @@ fn every_cited_test_benchmark_and_section_exists() {
         .filter_map(|text| Hold::parse(text))
         .collect();
     assert!(holds.len() > 50, "only {} holds", holds.len());
-    let measured = text(&root().join("docs/speed.md"));
+    let measured = text("docs/speed.md");
     for hold in holds {
         match hold {
             Hold::Test { path, name } => {
-                assert!(
-                    has_test(&text(&root().join(path)), name),
-                    "{path} has no test {name}"
-                );
+                assert!(has_test(&text(path), name), "{path} has no test {name}");
             }
             Hold::Benchmark { path, work } => {
-                let row = text(&root().join(path));
+                let row = text(path);
                 assert!(
                     row.contains(&format!("\"{work}")),
                     "{path} has no benchmark `{work}`"
@@ -194,7 +186,7 @@ fn every_cited_test_benchmark_and_section_exists() {
                 );
             }
             Hold::Document { path, anchor } => {
-                let text = text(&root().join(path));
+                let text = text(path);
                 let mut headings = text.lines().filter_map(|line| line.strip_prefix("## "));
                 let is_it = |heading: &str| heading.to_lowercase().replace(' ', "-") == anchor;
                 assert!(headings.any(is_it), "{path} has no section {anchor}");
@@ -226,18 +218,12 @@ fn the_claims_match_the_documents() {
 
 #[test]
 fn the_map_lists_every_crate_that_is_not_internal_to_a_folder() {
-    let map = text(&root().join("ARCHITECTURE.md"));
-    let manifest = text(&root().join("Cargo.toml"));
-    let members = manifest
-        .split_once("members = [")
-        .and_then(|(_, rest)| rest.split_once(']'))
-        .expect("a list of members")
-        .0;
-    let members: Vec<_> = members.split('"').skip(1).step_by(2).collect();
+    let map = text("ARCHITECTURE.md");
+    let members = members();
     assert!(members.len() > 15, "{members:?}");
     // Skip the package that tests the documents and the implementations that test the kit.
-    let internal = |member: &&str| *member == "docs" || member.starts_with("conformance/");
-    for member in members.into_iter().filter(|it| !internal(it)) {
+    let internal = |member: &str| member == "docs" || member.starts_with("conformance/");
+    for member in members.iter().filter(|it| !internal(it)) {
         let row = format!("| `{member}` | `");
         assert!(map.contains(&row), "no row for {member}");
     }
