@@ -150,24 +150,13 @@ fn fixed_values_match_the_documents() {
 #[test]
 fn enumerations_match_the_documents() {
     let layout = layout();
-    let found: Vec<_> = layout
-        .enums
-        .iter()
-        .map(|known| {
-            let member = |member: &atf_spec::layout::Member| (member.name.clone(), member.value);
-            let members: Vec<(String, u64)> = known.members.iter().map(member).collect();
-            (known.name.clone(), members, known.flags)
-        })
-        .collect();
-    let expected: Vec<_> = ENUMS
-        .iter()
-        .map(|(name, members, flags)| {
-            let member = |(name, value): &(&str, u64)| ((*name).to_owned(), *value);
-            let members: Vec<(String, u64)> = members.iter().map(member).collect();
-            ((*name).to_owned(), members, *flags)
-        })
-        .collect();
-    assert_eq!(found, expected);
+    assert_eq!(layout.enums.len(), ENUMS.len());
+    for (known, (name, members, is_flags)) in layout.enums.iter().zip(ENUMS) {
+        let found = known.members.iter();
+        let found: Vec<_> = found.map(|it| (it.name.as_str(), it.value)).collect();
+        assert_eq!((known.name.as_str(), known.flags), (*name, *is_flags));
+        assert_eq!(found, *members, "{name}");
+    }
 }
 
 #[test]
