@@ -9,7 +9,7 @@ mod repository;
 
 use std::collections::BTreeMap;
 
-use repository::{root, text};
+use repository::{members, root, text};
 use serde_json::Value;
 
 /// Production code that uses the layout of one wire version, through `v1::` or `v2::`.
@@ -33,27 +33,9 @@ const RECIPES: [&str; 3] = [
 /// Returns the production code of all packages, without unit tests: path and text.
 fn production() -> BTreeMap<String, String> {
     let mut files = BTreeMap::new();
-    for package in [
-        "spec",
-        "codegen",
-        "atf-derive",
-        "atf",
-        "atf/analyze",
-        "atf/capi",
-        "atf/cli",
-        "atf/export",
-        "atf/instrument",
-        "atf/record",
-        "atf/symbolize",
-        "atf/synth",
-        "atf/tracing",
-        "atf/bench",
-        "conformance",
-        "docs",
-        "fuzz",
-        "fuzz/safety",
-        "python/tables",
-    ] {
+    let mut packages = members();
+    packages.push("python/tables".to_owned());
+    for package in packages {
         let folder = format!("{package}/src");
         let tree = atf_samples::tree(&root().join(&folder)).expect("a package's sources");
         for (name, bytes) in tree.into_iter().filter(|(name, _)| name.ends_with(".rs")) {
