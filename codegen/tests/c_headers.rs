@@ -48,7 +48,7 @@ fn the_headers_of_the_c_api_and_the_cpp_reader_compile_alone() {
         "atf/writers.hpp",
     ];
     let compiles = |compiler: Compiler| {
-        let only_cpp = only_cpp.iter().filter(|_| compiler.is_cpp());
+        let only_cpp = only_cpp.iter().filter(|_| compiler.is_cpp);
         for name in both.iter().chain(only_cpp) {
             let source = format!("#include <{name}>\n");
             for standard in compiler.standards() {

@@ -62,17 +62,11 @@ impl Bench {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Language {
-    C,
-    Cpp,
-}
-
-/// A compiler for one of the languages.
+/// A compiler of C or C++.
 #[derive(Clone, Copy)]
 pub(crate) struct Compiler {
     program: &'static str,
-    language: Language,
+    pub(crate) is_cpp: bool,
 }
 
 impl fmt::Display for Compiler {
@@ -83,30 +77,27 @@ impl fmt::Display for Compiler {
 
 impl Compiler {
     const WANTED: [Self; 4] = [
-        Self::new("gcc", Language::C),
-        Self::new("g++", Language::Cpp),
-        Self::new("clang", Language::C),
-        Self::new("clang++", Language::Cpp),
+        Self::new("gcc", false),
+        Self::new("g++", true),
+        Self::new("clang", false),
+        Self::new("clang++", true),
     ];
 
-    const fn new(program: &'static str, language: Language) -> Self {
-        Self { program, language }
+    const fn new(program: &'static str, is_cpp: bool) -> Self {
+        Self { program, is_cpp }
     }
 
     /// Returns the installed compilers: gcc, g++, clang and clang++. For a language without any of
     /// these, uses cc or c++.
     pub(crate) fn all() -> Vec<Self> {
         let mut found: Vec<Self> = Self::WANTED.into_iter().filter(Self::is_here).collect();
-        for other in [
-            Self::new("cc", Language::C),
-            Self::new("c++", Language::Cpp),
-        ] {
-            let is_other = |compiler: &Self| compiler.language != other.language;
+        for other in [Self::new("cc", false), Self::new("c++", true)] {
+            let is_other = |compiler: &Self| compiler.is_cpp != other.is_cpp;
             if found.iter().all(is_other) && other.is_here() {
                 found.push(other);
             }
         }
-        let has_c = found.iter().any(|compiler| !compiler.is_cpp());
+        let has_c = found.iter().any(|compiler| !compiler.is_cpp);
         assert!(has_c, "these tests need a C compiler");
         found
     }
@@ -120,14 +111,11 @@ impl Compiler {
 
     /// Returns the options that select the language's standards.
     pub(crate) const fn standards(&self) -> [&'static str; 2] {
-        match self.language {
-            Language::C => ["-std=c11", "-std=c17"],
-            Language::Cpp => ["-std=c++17", "-std=c++20"],
+        if self.is_cpp {
+            ["-std=c++17", "-std=c++20"]
+        } else {
+            ["-std=c11", "-std=c17"]
         }
-    }
-
-    pub(crate) fn is_cpp(&self) -> bool {
-        self.language == Language::Cpp
     }
 
     fn is_here(&self) -> bool {
@@ -143,7 +131,7 @@ impl Compiler {
         options: &[&str],
     ) -> Result<(), String> {
         let mut command = self.command(bench);
-        if self.is_cpp() {
+        if self.is_cpp {
             command.args(["-Wold-style-cast", "-Wzero-as-null-pointer-constant"]);
         }
         command
@@ -182,13 +170,9 @@ impl Compiler {
     ) -> Output {
         let program = tempfile::tempdir_in(bench.path()).expect("a temporary folder");
         let program = program.path().join("program");
-        let built = self
-            .command(bench)
-            .args(options)
-            .arg(source)
-            .arg("-o")
-            .arg(&program)
-            .output();
+        let mut command = self.command(bench);
+        command.args(options).arg(source).arg("-o").arg(&program);
+        let built = command.output();
         let built = built.unwrap_or_else(|error| panic!("{self}: {error}"));
         let message = text(&built.stderr);
         assert!(
@@ -203,10 +187,7 @@ impl Compiler {
     }
 
     fn command(&self, bench: &Bench) -> Command {
-        let language = match self.language {
-            Language::C => "c",
-            Language::Cpp => "c++",
-        };
+        let language = if self.is_cpp { "c++" } else { "c" };
         let mut command = Command::new(self.program);
         command
             .args([
