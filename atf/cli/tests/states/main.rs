@@ -12,6 +12,9 @@ use tempfile::TempDir;
 
 const TABLE: &str = include_str!("table.txt");
 
+/// The commands that `*` stands for in the table.
+const READERS: &str = "info, info --verify, report, tree, last, dump, diff, export, flamegraph";
+
 /// Runs `atf` in a folder. Returns the exit status, and the output followed by the messages.
 fn atf(folder: &Path, arguments: &str) -> (i32, String) {
     let mut command = Command::cargo_bin("atf").unwrap();
@@ -124,7 +127,7 @@ fn create(folder: &Path, state: &str) {
     }
 }
 
-/// A row of the table: a state, a command, the exit status, and texts that the output must contain
+/// A command in a state, from the table: the exit status, and texts that the output must contain
 /// or, after `!`, must not contain.
 struct Row {
     state: &'static str,
@@ -134,21 +137,29 @@ struct Row {
 }
 
 fn rows() -> Vec<Row> {
-    let lines = TABLE.lines().filter(|line| !line.starts_with('#'));
-    let row = |line: &'static str| {
+    let mut rows = Vec::new();
+    let is_row = |line: &&str| !line.is_empty() && !line.starts_with('#');
+    for line in TABLE.lines().filter(is_row) {
         let mut cells = line.splitn(4, '|').map(str::trim);
         let mut next = || cells.next().unwrap_or_default();
-        Row {
-            state: next(),
-            command: next(),
-            status: next().parse().unwrap_or_else(|_| panic!("{line}")),
-            texts: next()
-                .split(" & ")
-                .filter(|text| !text.is_empty())
-                .collect(),
+        let (states, commands) = (next(), next());
+        let status = next().parse().unwrap_or_else(|_| panic!("{line}"));
+        let texts = next().split(" & ").filter(|text| !text.is_empty());
+        let texts: Vec<_> = texts.collect();
+        let commands = if commands == "*" { READERS } else { commands };
+        for state in states.split(", ") {
+            for command in commands.split(", ") {
+                let texts = texts.clone();
+                rows.push(Row {
+                    state,
+                    command,
+                    status,
+                    texts,
+                });
+            }
         }
-    };
-    lines.filter(|line| !line.is_empty()).map(row).collect()
+    }
+    rows
 }
 
 #[test]
