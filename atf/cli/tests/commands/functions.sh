@@ -41,6 +41,9 @@ each() { for it in "$@"; do echo "atf $it"; atf $it 2>&1; echo "status $?"; done
 # messages ARGUMENTS…: the same without the output.
 messages() { for it in "$@"; do echo "atf $it"; atf $it 2>&1 >/dev/null; echo "status $?"; done; }
 
+# counted: prints how often messages prints each line, except for the arguments.
+counted() { grep -v '^atf ' | LC_ALL=C sort | uniq -c; }
+
 # followed ARGUMENTS: runs atf dump, and compares its lines, messages and status with those of atf dump --follow.
 followed() {
     local status
