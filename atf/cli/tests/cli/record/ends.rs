@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use super::{built, messages, record, sessions};
+use super::{built, messages, on_small_disk, record, sessions};
 
 const PROGRAM: &str = r#"
 #include <stdio.h>
@@ -72,23 +72,11 @@ fn a_symlink_that_is_planted_while_a_program_is_recorded_is_not_followed() {
 #[test]
 fn a_full_disk_is_reported_as_the_reason_why_recording_stopped() {
     let Some(folder) = built(PROGRAM) else { return };
-    fs::create_dir(folder.path().join("traces")).unwrap();
-    let recorded = record(&folder, "", "./program none");
-    let script =
-        "mount -t tmpfs -o size=1m none traces || exit 77; \"$@\"; exec \"$1\" last traces/*/*";
-    let mut command = Command::new("unshare");
-    command
-        .current_dir(folder.path())
-        .args(["-rm", "sh", "-c", script, "sh"]);
-    command
-        .arg(recorded.get_program())
-        .args(recorded.get_args());
-    let output = command.output().unwrap();
-    let messages = String::from_utf8(output.stderr).unwrap();
-    if output.status.code() == Some(77) || messages.starts_with("unshare") {
-        // Containers may forbid namespaces.
+    let script = "\"$@\"; exec \"$1\" last traces/*/*";
+    let Some(output) = on_small_disk(&folder, "1m", script, "./program none") else {
         return;
-    }
+    };
+    let messages = String::from_utf8(output.stderr).unwrap();
     let last = String::from_utf8(output.stdout).unwrap();
     let expected = ": stopped recording: no space left on device, ";
     assert!(last.contains(expected), "{last}\n{messages}");

@@ -129,6 +129,15 @@ fn record(folder: &TempDir, options: &str, program: &str) -> Command {
     command
 }
 
+/// Returns a shell that runs a command, and then becomes an `atf record` with these words.
+fn from_shell(folder: &TempDir, before: &str, words: &str) -> Command {
+    let script = format!("{before}\nexec \"$0\" record --library \"$1\" --out traces {words}");
+    let mut command = Command::new("bash");
+    command.current_dir(folder.path()).args(["-c", &script]);
+    command.args([assert_cmd::cargo::cargo_bin("atf"), library()]);
+    command
+}
+
 /// Records a program and returns the messages.
 fn messages(folder: &TempDir, options: &str, program: &str) -> String {
     let output = record(folder, options, program).output().unwrap();
@@ -321,25 +330,27 @@ fn only_options_determine_how_a_program_is_recorded() {
     assert!(messages.contains("10 events"), "{messages}");
 }
 
+/// Records a program that leaves a child. Returns the child's session and process id.
+fn outlived(folder: &TempDir, options: &str) -> (PathBuf, String) {
+    let messages = messages(folder, options, "./program 1 daemon");
+    let parts: Vec<_> = messages
+        .split(": this process is still running and recorded")
+        .collect();
+    let [before, _] = parts[..] else {
+        panic!("{messages}");
+    };
+    let (_, session) = before.rsplit_once("atf: ").unwrap();
+    let (_, process) = session.rsplit_once("/pid_").unwrap();
+    (PathBuf::from(session), process.to_owned())
+}
+
 #[test]
 fn a_child_that_outlives_the_program_keeps_its_session() {
     let Some(folder) = program() else { return };
-    let messages = messages(&folder, "", "./program 1 daemon");
-    assert_eq!(
-        messages.matches("still running and recorded").count(),
-        1,
-        "{messages}"
-    );
-    let (path, _) = messages.split_once(": this process").unwrap();
-    let session = path.rsplit('/').next().unwrap();
-    let process = session.strip_prefix("pid_").unwrap();
-    send("KILL", process);
+    let (session, process) = outlived(&folder, "");
+    send("KILL", &process);
     // The session still has the files that the program wrote, so nothing is lost.
-    let path = sessions(&folder)
-        .into_iter()
-        .find(|path| path.ends_with(session))
-        .unwrap();
-    let text = super::written(folder.path(), &["dump".as_ref(), path.as_os_str()]);
+    let text = super::written(folder.path(), &["dump".as_ref(), session.as_os_str()]);
     assert_eq!(text.lines().count(), 4, "{text}");
 }
 
@@ -348,14 +359,10 @@ fn a_daemon_that_outlives_the_program_finalizes_its_session_when_it_exits() {
     let Some(folder) = program() else { return };
     for options in ["", "--ring 64"] {
         let _ = fs::remove_dir_all(folder.path().join("traces"));
-        let messages = messages(&folder, options, "./program 1 daemon");
-        let (path, _) = messages.split_once(": this process is still").unwrap();
-        let session = PathBuf::from(path.rsplit("atf: ").next().unwrap());
-        let process = session.file_name().unwrap().to_str().unwrap();
-        let process = process.strip_prefix("pid_").unwrap();
+        let (session, process) = outlived(&folder, options);
         let is_finalized = || check(&folder, &session).status.success();
         assert!(!is_finalized());
-        send("TERM", process);
+        send("TERM", &process);
         for _ in 0..600 {
             if is_finalized() {
                 break;
@@ -368,31 +375,32 @@ fn a_daemon_that_outlives_the_program_finalizes_its_session_when_it_exits() {
     }
 }
 
+/// Runs a script with the words of the command that records a program into a disk of this size.
+/// Returns `None` if there is no such disk: containers may forbid namespaces.
+fn on_small_disk(folder: &TempDir, size: &str, script: &str, program: &str) -> Option<Output> {
+    fs::create_dir_all(folder.path().join("traces")).unwrap();
+    let record = record(folder, "", program);
+    let mount = format!("mount -t tmpfs -o size={size} none traces || exit 77; {script}");
+    let mut command = Command::new("unshare");
+    command.current_dir(folder.path());
+    command.args(["-rm", "sh", "-c", &mount, "sh"]);
+    command.arg(record.get_program()).args(record.get_args());
+    let output = command.output().ok()?;
+    let is_mounted = output.status.code() != Some(77) && !output.stderr.starts_with(b"unshare");
+    is_mounted.then_some(output)
+}
+
 #[test]
 fn a_full_disk_is_reported_as_the_reason_for_missing_events() {
     let Some(folder) = program() else { return };
-    fs::create_dir(folder.path().join("traces")).unwrap();
     for (size, calls, status, expected) in [
         ("2m", "1000000", 0, "later events may be missing"),
         ("16k", "1", 2, "nothing was recorded: 6 events lost"),
         ("4k", "1", 2, "nothing was recorded: the disk of "),
     ] {
-        let recorded = record(&folder, "", &format!("./program {calls}"));
-        let mut command = Command::new("unshare");
-        command.current_dir(folder.path()).args(["-rm", "sh", "-c"]);
-        command.arg(format!(
-            "mount -t tmpfs -o size={size} none traces || exit 77; exec \"$@\""
-        ));
-        command
-            .arg("sh")
-            .arg(recorded.get_program())
-            .args(recorded.get_args());
-        let output = match command.output() {
-            Ok(output) if output.status.code() == Some(77) => return,
-            // Containers may forbid namespaces.
-            Ok(output) if output.stderr.starts_with(b"unshare") => return,
-            Ok(output) => output,
-            Err(_) => return,
+        let program = format!("./program {calls}");
+        let Some(output) = on_small_disk(&folder, size, "exec \"$@\"", &program) else {
+            return;
         };
         let messages = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(status), "{messages}");
@@ -488,11 +496,7 @@ fn without_standard_error_a_dead_program_s_session_is_still_finalized() {
         record(&folder, "--ring 64", "./program 1 kill")
             .stderr(writer)
             .output(),
-        Command::new("sh")
-            .args(["-c", "exec \"$0\" record --library \"$1\" --out traces --ring 64 -- ./program 1 kill 2>&-"])
-            .args([assert_cmd::cargo::cargo_bin("atf"), library()])
-            .current_dir(folder.path())
-            .output(),
+        from_shell(&folder, "", "--ring 64 -- ./program 1 kill 2>&-").output(),
     ];
     for output in ways {
         assert_eq!(output.unwrap().status.code(), Some(128 + 9));
@@ -533,14 +537,8 @@ fn send(signal: &str, process: &str) {
 #[test]
 fn a_program_ignores_the_signals_that_its_caller_ignored() {
     let folder = TempDir::new().unwrap();
-    let script = "trap '' XFSZ && exec \"$0\" record --library \"$1\" --out o -- \
-        grep SigIgn /proc/self/status";
-    let output = Command::new("sh")
-        .args(["-c", script, env!("CARGO_BIN_EXE_atf")])
-        .arg(library())
-        .current_dir(folder.path())
-        .output()
-        .unwrap();
+    let mut shell = from_shell(&folder, "trap '' XFSZ", "-- grep SigIgn /proc/self/status");
+    let output = shell.output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(ignores(&text, 25), "SIGXFSZ in {text}");
 }
@@ -548,14 +546,8 @@ fn a_program_ignores_the_signals_that_its_caller_ignored() {
 #[test]
 fn a_caller_that_ignores_sigchld_gets_the_program_s_exit_status() {
     let Some(folder) = program() else { return };
-    let script = "trap '' CHLD && exec \"$0\" record --library \"$1\" --out traces -- \
-        ./program 1 fail";
-    let output = Command::new("bash")
-        .args(["-c", script, env!("CARGO_BIN_EXE_atf")])
-        .arg(library())
-        .current_dir(folder.path())
-        .output()
-        .unwrap();
+    let mut shell = from_shell(&folder, "trap '' CHLD", "-- ./program 1 fail");
+    let output = shell.output().unwrap();
     assert_eq!(output.status.code(), Some(7), "{output:?}");
     assert_eq!(sessions(&folder).len(), 1);
 }
@@ -568,17 +560,22 @@ fn ignores(status: &str, signal: u32) -> bool {
 }
 
 /// A program that waits for a tenth of a second after its first signal, and then exits with the
-/// number of its last signal plus 50 times the number of signals.
+/// number of its last signal plus 50 times the number of signals. With `LEAVES`, it first leaves
+/// the terminal's session.
 const SIGNALS: &str = r#"
 #include <signal.h>
 #include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 static volatile int told, count;
 static void tell(int number) { told = number; count++; }
 static void wait(long ns) { nanosleep(&(struct timespec){ 0, ns }, NULL); }
 int main(void) {
     const int all[] = { SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGTERM, SIGCONT, SIGURG, SIGWINCH };
     for (unsigned n = 0; n < sizeof all / sizeof *all; n++) signal(all[n], tell);
+#ifdef LEAVES
+    if (setsid() < 0) return 9;
+#endif
     puts("waits");
     fflush(stdout);
     for (int n = 0; n < 60000 && !told; n++) wait(1000000);
@@ -588,56 +585,40 @@ int main(void) {
 "#;
 
 #[test]
-fn ctrl_c_reaches_a_program_that_has_left_the_terminal_s_session() {
-    const TEXT: &str = r#"
-#include <signal.h>
-#include <stdio.h>
-#include <unistd.h>
-static volatile int is_told;
-static void tell(int number) { is_told = number; }
-int main(void) {
-    signal(SIGINT, tell);
-    if (setsid() < 0) return 9;
-    puts("waits");
-    fflush(stdout);
-    for (int n = 0; n < 60000 && !is_told; n++) usleep(1000);
-    return is_told ? 5 : 6;
-}
-"#;
+fn ctrl_c_reaches_the_program_once_even_outside_the_terminal_s_session() {
     if !atf_samples::tools::has("script") {
         return;
     }
-    let Some(folder) = built(TEXT) else { return };
-    assert_interrupted(&folder, 5);
-}
-
-/// Asserts that the program exits with a status after Ctrl-C is pressed in its terminal.
-#[track_caller]
-fn assert_interrupted(folder: &TempDir, status: i32) {
-    let record = record(folder, "", "./program");
-    let words = [record.get_program()].into_iter().chain(record.get_args());
-    let words: Vec<_> = words.map(|word| word.to_str().unwrap()).collect();
-    // Without `exec`, some shells would remain in the foreground and be killed by the signal, or
-    // exit with their own status.
-    let line = format!("exec {}", words.join(" "));
-    // A caller may ignore SIGINT, as a shell does for a command in the background.
-    let mut command = Command::new("env");
-    command.args(["--default-signal=INT", "script", "-q", "-e", "-c"]);
-    command.args([&*line, "/dev/null"]);
-    command.current_dir(folder.path()).stdin(Stdio::piped());
-    let mut terminal = command.stdout(Stdio::piped()).spawn().unwrap();
-    let mut output = terminal.stdout.take().unwrap();
-    let mut text = Vec::new();
-    while !text.ends_with(b"waits") {
-        let mut byte = [0];
-        output.read_exact(&mut byte).unwrap();
-        text.extend(byte);
+    for flags in ["", "-DLEAVES"] {
+        let Some(folder) = compiled(SIGNALS, &format!("-finstrument-functions {flags}")) else {
+            return;
+        };
+        let record = record(&folder, "", "./program");
+        let words = [record.get_program()].into_iter().chain(record.get_args());
+        let words: Vec<_> = words.map(|word| word.to_str().unwrap()).collect();
+        // Without `exec`, some shells would remain in the foreground and be killed by the signal,
+        // or exit with their own status.
+        let line = format!("exec {}", words.join(" "));
+        // A caller may ignore SIGINT, as a shell does for a command in the background.
+        let mut command = Command::new("env");
+        command.args(["--default-signal=INT", "script", "-q", "-e", "-c"]);
+        command.args([&*line, "/dev/null"]);
+        command.current_dir(folder.path()).stdin(Stdio::piped());
+        let mut terminal = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut output = terminal.stdout.take().unwrap();
+        let mut text = Vec::new();
+        while !text.ends_with(b"waits") {
+            let mut byte = [0];
+            output.read_exact(&mut byte).unwrap();
+            text.extend(byte);
+        }
+        let mut input = terminal.stdin.take().unwrap();
+        input.write_all(b"\x03").unwrap();
+        output.read_to_end(&mut text).unwrap();
+        let text = String::from_utf8_lossy(&text);
+        let status = terminal.wait().unwrap().code();
+        assert_eq!(status, Some(50 + 2), "{flags}: {text}");
     }
-    let mut input = terminal.stdin.take().unwrap();
-    input.write_all(b"\x03").unwrap();
-    output.read_to_end(&mut text).unwrap();
-    let text = String::from_utf8_lossy(&text);
-    assert_eq!(terminal.wait().unwrap().code(), Some(status), "{text}");
 }
 
 #[test]
@@ -700,13 +681,4 @@ fn the_program_stops_and_continues_with_the_recorder() {
 fn is_stopped(process: &str) -> bool {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     stat.contains(") T ")
-}
-
-#[test]
-fn a_terminal_s_interrupt_reaches_the_program_once() {
-    if !atf_samples::tools::has("script") {
-        return;
-    }
-    let Some(folder) = built(SIGNALS) else { return };
-    assert_interrupted(&folder, 50 + 2);
 }

@@ -13,12 +13,18 @@ fn options_limit_what_is_recorded() {
         ("--ring 64 --overflow block", 10),
         ("--ring 64 --ring-memory 64k", 10),
         ("--ring 64 --details all --overflow drop-detail", 10),
+        // Lengths and signals are accepted in any case.
+        ("--flight 10s", 10),
+        ("--flight 64m --trigger-signal sigusr2", 10),
+        ("--segment 64k", 10),
+        ("--flight 0.5", 10),
+        ("--flight 500MS --post-roll 0.5", 10),
+        ("--segment 1.5s", 10),
+        ("--details trigger --pre-roll 0.25s --trigger-after 1.5", 10),
     ] {
         let messages = messages(&folder, options, "./program 3");
-        assert!(
-            messages.contains(&format!("recorded {events} events")),
-            "{messages}"
-        );
+        let expected = format!("recorded {events} events");
+        assert!(messages.contains(&expected), "{options:?}: {messages}");
     }
     for options in ["--module !program", "--min-size 1000000"] {
         let mut command = record(&folder, options, "./program 3");
@@ -26,25 +32,5 @@ fn options_limit_what_is_recorded() {
         assert_eq!(output.status.code(), Some(2));
         let expected = "atf: nothing was recorded: no call matched the filters";
         assert_eq!(outcome(&output, folder.path()).2, expected);
-    }
-}
-
-#[test]
-fn lengths_and_signals_are_accepted_in_any_case() {
-    let Some(folder) = program() else { return };
-    for options in [
-        "--flight 10s",
-        "--flight 64m --trigger-signal sigusr2",
-        "--segment 64k",
-        "--flight 0.5",
-        "--flight 500MS --post-roll 0.5",
-        "--segment 1.5s",
-        "--details trigger --pre-roll 0.25s --trigger-after 1.5",
-    ] {
-        let messages = messages(&folder, options, "./program 3");
-        assert!(
-            messages.contains("recorded 10 events"),
-            "{options:?}: {messages}"
-        );
     }
 }
