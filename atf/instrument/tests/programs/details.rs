@@ -31,12 +31,6 @@ fn detailed(session: &SessionReader) -> Vec<Vec<(IndexEvent, Option<FunctionPayl
     threads.collect()
 }
 
-fn lost_details(trace: &Trace) -> u64 {
-    let threads = &trace.reader.manifest().unwrap().threads;
-    let lost = threads.iter().filter_map(|thread| thread.lost_details);
-    lost.map(|loss| loss.count).sum()
-}
-
 #[test]
 fn details_have_the_registers_and_the_stack_of_the_function() {
     Program::each("details.c", |program| {
@@ -96,7 +90,7 @@ fn only_the_details_around_the_trigger_of_a_busy_program_are_kept() {
             }
             let run = program.run_with(&["around", how], &variables);
             let trace = run.session().accepted();
-            assert_eq!((trace.lost(), lost_details(&trace)), (0, 0));
+            assert_eq!((trace.lost(), trace.lost_details()), (0, 0));
             let text = String::from_utf8(run.output.stdout).unwrap();
             let times: Vec<u64> = text.lines().map(|line| line.parse().unwrap()).collect();
             let (pre_roll, post_roll) = (100_000_000, 50_000_000);

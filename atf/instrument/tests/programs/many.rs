@@ -25,8 +25,6 @@ fn run(program: &Program, settings: &[(&str, &str)]) -> (Run, u64) {
 
 /// Returns how many events, details, lost events and lost details a trace has.
 fn counts(trace: &Trace) -> [u64; 4] {
-    let manifest = trace.reader.manifest().unwrap();
-    let lost = manifest.threads.iter().filter_map(|it| it.lost_details);
     let mut details = 0;
     let mut events = 0;
     for thread in trace.reader.threads() {
@@ -34,12 +32,7 @@ fn counts(trace: &Trace) -> [u64; 4] {
         events += thread.index().event_count();
         details += thread.detail().map_or(0, |detail| detail.event_count());
     }
-    [
-        events,
-        details,
-        trace.lost(),
-        lost.map(|loss| loss.count).sum(),
-    ]
+    [events, details, trace.lost(), trace.lost_details()]
 }
 
 #[test]

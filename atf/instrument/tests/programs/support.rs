@@ -248,6 +248,13 @@ impl Trace {
         lost.map(|loss| loss.count).sum()
     }
 
+    /// Returns the number of lost details in the manifest.
+    pub(crate) fn lost_details(&self) -> u64 {
+        let threads = &self.reader.manifest().unwrap().threads;
+        let lost = threads.iter().filter_map(|thread| thread.lost_details);
+        lost.map(|loss| loss.count).sum()
+    }
+
     pub(crate) fn lost_in_unlisted_threads(&self) -> u64 {
         let lost = self.reader.manifest().unwrap().lost_events;
         lost.map_or(0, |loss| loss.count)
