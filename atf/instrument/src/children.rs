@@ -4,23 +4,16 @@
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
+use crate::memory::{WRITABLE, map};
+
 /// How many descendants could not be recorded, on a page that a process shares with them. Null
 /// before the first recording, or if there is no memory.
 static UNRECORDED: AtomicPtr<AtomicU64> = AtomicPtr::new(ptr::null_mut());
 
 /// Creates the page, unless this process has inherited it.
 pub(crate) fn share() {
-    if page().is_some() {
-        return;
-    }
-    let rights = libc::PROT_READ | libc::PROT_WRITE;
-    let (size, kind) = (
-        size_of::<AtomicU64>(),
-        libc::MAP_SHARED | libc::MAP_ANONYMOUS,
-    );
-    // SAFETY: a new mapping overlaps no other memory.
-    let page = unsafe { libc::mmap(ptr::null_mut(), size, rights, kind, -1, 0) };
-    if page != libc::MAP_FAILED {
+    if page().is_none() {
+        let page = map(size_of::<AtomicU64>(), WRITABLE, libc::MAP_SHARED);
         UNRECORDED.store(page.cast(), Ordering::Release);
     }
 }

@@ -154,16 +154,13 @@ impl HandlerStack {
         if stack.ss_flags & libc::SS_DISABLE == 0 {
             return None;
         }
-        let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-        // SAFETY: a new mapping overlaps no other memory.
-        let whole = unsafe { libc::mmap(ptr::null_mut(), MAPPED, libc::PROT_NONE, kind, -1, 0) };
-        if whole == libc::MAP_FAILED {
+        let whole = memory::map(MAPPED, libc::PROT_NONE, libc::MAP_PRIVATE);
+        if whole.is_null() {
             return None;
         }
         let place = whole.wrapping_byte_add(GUARD);
-        let rights = libc::PROT_READ | libc::PROT_WRITE;
         // SAFETY: the memory belongs to the new mapping.
-        if unsafe { libc::mprotect(place, STACK, rights) } != 0 {
+        if unsafe { libc::mprotect(place, STACK, memory::WRITABLE) } != 0 {
             // SAFETY: nothing else uses the mapping.
             unsafe { libc::munmap(whole, MAPPED) };
             return None;

@@ -10,6 +10,7 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::UnsafeCell;
+use std::ffi::{c_int, c_void};
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
@@ -34,7 +35,10 @@ static RESERVE: Region = Region::new(|| {
     (BYTES.start(), RESERVED)
 });
 
-static APART: Region = Region::new(map);
+static APART: Region = Region::new(|| {
+    let kind = libc::MAP_PRIVATE | libc::MAP_NORESERVE;
+    (map(MAPPED, WRITABLE, kind).cast::<u8>(), MAPPED)
+});
 
 /// How many of the program's threads are waiting for the drain.
 static WAITING: AtomicUsize = AtomicUsize::new(0);
@@ -176,17 +180,18 @@ fn free_left() {
     }
 }
 
-/// Maps the drain's separate memory. Returns null if the system refuses it.
-fn map() -> (*mut u8, usize) {
-    let rights = libc::PROT_READ | libc::PROT_WRITE;
-    let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+/// The rights to read and write.
+pub(crate) const WRITABLE: c_int = libc::PROT_READ | libc::PROT_WRITE;
+
+/// Maps new memory, which is zero. Returns null if the system refuses it.
+pub(crate) fn map(size: usize, rights: c_int, kind: c_int) -> *mut c_void {
+    let kind = kind | libc::MAP_ANONYMOUS;
     // SAFETY: a new mapping overlaps no other memory.
-    let start = unsafe { libc::mmap(ptr::null_mut(), MAPPED, rights, kind, -1, 0) };
+    let start = unsafe { libc::mmap(ptr::null_mut(), size, rights, kind, -1, 0) };
     if start == libc::MAP_FAILED {
-        (ptr::null_mut(), 0)
-    } else {
-        (start.cast(), MAPPED)
+        return ptr::null_mut();
     }
+    start
 }
 
 /// Static memory for a region.

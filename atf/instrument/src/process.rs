@@ -16,6 +16,7 @@ use atf_record::{LossCounter, Recording, ThreadRecorder, Trigger, uncancelled};
 
 use crate::children;
 use crate::guest::{complain, lock};
+use crate::memory::{WRITABLE, map};
 use crate::modules::Modules;
 use crate::settings::{Place, Settings};
 use crate::system::now_ns;
@@ -86,13 +87,8 @@ pub(crate) fn claim() -> Result<(), String> {
         return Ok(());
     }
     const SIZE: usize = 4096;
-    let (rights, kind) = (
-        libc::PROT_READ | libc::PROT_WRITE,
-        libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
-    );
-    // SAFETY: a new mapping overlaps no other memory.
-    let page = unsafe { libc::mmap(ptr::null_mut(), SIZE, rights, kind, -1, 0) };
-    if page == libc::MAP_FAILED {
+    let page = map(SIZE, WRITABLE, libc::MAP_PRIVATE);
+    if page.is_null() {
         return Err(format!("no memory: {}", io::Error::last_os_error()));
     }
     // SAFETY: the page is the one mapped above. Kernels before 4.14 do not have this advice: the
