@@ -23,20 +23,6 @@ fn folded_stacks_have_the_self_time_of_all_threads() {
 }
 
 #[test]
-fn names_that_a_spreadsheet_would_run_are_escaped_on_request() {
-    let (folder, _) = write_session(&[(0, &[(7, 1, CALL), (9, 1, RETURN)])]);
-    let path = folder.path().join("pid_42/manifest.json");
-    let manifest = std::fs::read_to_string(&path).unwrap();
-    std::fs::write(&path, manifest.replace("\"main\"", "\"=1+1\"")).unwrap();
-    let session = atf::session::SessionReader::open(folder.path().join("pid_42")).unwrap();
-    for (form, name) in [(Form::Csv, "=1+1"), (Form::SpreadsheetCsv, "'=1+1")] {
-        let rows = text(&session, &Options::default(), form);
-        let row = format!("42,0,0x0000000000000001,{name},7,2,2,1,return,,");
-        assert_eq!(rows.lines().nth(1), Some(&*row));
-    }
-}
-
-#[test]
 fn csv_has_each_call_with_its_times_and_its_end() {
     let (_folder, session) = session();
     let expected = "process,thread,function_id,function,start_ns,duration_ns,self_ns,depth,end,at_least_ns,note
