@@ -33,6 +33,14 @@ fn drawn(session: &SessionReader) -> String {
     String::from_utf8(out).unwrap()
 }
 
+fn difference(before: &SessionReader, after: &SessionReader) -> String {
+    let mut out = Vec::new();
+    let (before, after) = ([before.into()], [after.into()]);
+    let options = Options::default();
+    flame::write_difference((&before, &options), (&after, &options), "", &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
 #[test]
 fn frames_are_as_wide_as_their_time_and_above_their_callers() {
     let (_folder, session) = session();
@@ -86,12 +94,7 @@ fn changes_in_self_time_are_coloured() {
     ];
     let (_first, before) = write_session(&[(0, slow)]);
     let (_second, after) = write_session(&[(0, fast)]);
-    let mut out = Vec::new();
-    let options = Options::default();
-    let before = [(&before).into()];
-    let after = [(&after).into()];
-    flame::write_difference((&before, &options), (&after, &options), "diff", &mut out).unwrap();
-    let frames = frames(std::str::from_utf8(&out).unwrap());
+    let frames = frames(&difference(&before, &after));
     // main changes from 20 to 50 ns, and the function with the odd name from 80 to 10 ns, which is
     // the largest change.
     assert_eq!(
@@ -121,11 +124,7 @@ fn lines_above_the_frames_report_missing_data() {
     };
     assert_eq!(top(&svg), 52.0 + 4.0 * 16.0);
     // A differential flame graph states which of the two traces is missing the data.
-    let mut out = Vec::new();
-    let (before, after) = ([(&lacking).into()], [(&session).into()]);
-    let options = Options::default();
-    flame::write_difference((&before, &options), (&after, &options), "", &mut out).unwrap();
-    let notes = notes(str::from_utf8(&out).unwrap());
+    let notes = notes(&difference(&lacking, &session));
     assert_eq!(notes[2], format!("before: {}", expected[2]));
     assert_eq!(notes[6], "the tracer lost 5 events, from 1800 to 1900 ns");
     assert_eq!(notes.len(), 7);
@@ -140,11 +139,7 @@ fn lines_above_the_frames_report_combined_stacks() {
     let expected = "some calls are combined as (further calls): too many or too deep stacks";
     assert_eq!(notes(&drawn(&deep)), [expected]);
     let (_shallow, shallow) = write_session(&[(0, &[(1, 1, CALL), (4, 1, RETURN)])]);
-    let (before, after) = ([(&deep).into()], [(&shallow).into()]);
-    let mut out = Vec::new();
-    let options = Options::default();
-    flame::write_difference((&before, &options), (&after, &options), "", &mut out).unwrap();
-    let notes = notes(str::from_utf8(&out).unwrap());
+    let notes = notes(&difference(&deep, &shallow));
     assert_eq!(notes, [format!("before: {expected}")]);
 }
 

@@ -3,12 +3,12 @@
 
 use atf::detail::FunctionPayload;
 use atf::session::SessionReader;
-use atf::write::{Detail, Event, SessionWriter, WriteOptions};
+use atf::write::{Detail, Event};
 use atf::{DetailEventType, EventKind};
 use atf_analyze::Options;
 use atf_export::Form;
 
-use crate::{CALL, MAIN, RETURN, exported, session, write_session};
+use crate::{CALL, MAIN, RETURN, exported, reopened, session, write_session, write_session_with};
 
 /// Splits a trace into its packets.
 fn packets(mut trace: &[u8]) -> Vec<Vec<u8>> {
@@ -28,6 +28,12 @@ fn packets(mut trace: &[u8]) -> Vec<Vec<u8>> {
     }
     assert!(trace.is_empty());
     packets
+}
+
+/// Returns how often a trace has these bytes.
+fn count(trace: &[u8], wanted: &[u8]) -> usize {
+    let parts = trace.windows(wanted.len());
+    parts.filter(|part| *part == wanted).count()
 }
 
 #[test]
@@ -65,7 +71,7 @@ fn packets_have_the_bytes_of_the_published_messages() {
     // track_event_defaults (11): track_uuid (11).
     assert!(defaults.starts_with(b"\x50\x01\x62"));
     let head = b"\x1a\x06\x08\x01\x12\x02x0\x1a\x06\x08\x02\x12\x02x1";
-    assert!(defaults.windows(head.len()).any(|found| found == head));
+    assert!(count(defaults, head) > 0);
     assert!(defaults.ends_with(b"\x68\x01\xda\x03\x09\x5a\x07\x58\x81\x80\x80\x80\xa0\x05"));
     // timestamp (8) 300; sequence 1; track_event (11): type (9) 1, name_iid (10) 1; interned_data
     // (12): event_names (2): iid (1) 1, name (2); sequence_flags (13) 2: needs state.
@@ -87,7 +93,7 @@ fn packets_have_the_bytes_of_the_published_messages() {
 fn registers_are_annotations_and_notes_are_instants() {
     let (_folder, session) = session();
     let (trace, _) = exported(&session, &Options::default(), Form::Perfetto);
-    let contains = |wanted: &[u8]| trace.windows(wanted.len()).any(|found| found == wanted);
+    let contains = |wanted: &[u8]| count(&trace, wanted) > 0;
     // debug_annotations (4): name_iid (1), pointer_value (7): x0 0xabc at the call, end_x0 0xdef at
     // the return.
     assert!(contains(b"\x22\x05\x08\x01\x38\xbc\x15"));
@@ -105,11 +111,6 @@ fn registers_are_annotations_and_notes_are_instants() {
 
 #[test]
 fn fields_become_annotations_of_the_same_types() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("s");
-    let session = SessionWriter::create(&path, &WriteOptions::default()).unwrap();
-    session.set_detail_fields();
-    let mut thread = session.thread(1).unwrap();
     let start = br#"{"s":"t","u":3,"i":-1,"f":0.5,"b":true,"n":null,"a":[1]}"#;
     let end: &[u8] = br#"{"u":4}"#;
     let events = [
@@ -118,21 +119,17 @@ fn fields_become_annotations_of_the_same_types() {
         // A payload that is not a JSON object yields no annotations.
         (EventKind::CALL, DetailEventType::FUNCTION_CALL, b"{\"u\":5"),
     ];
-    for (time, (kind, event_type, payload)) in (1..).zip(events) {
-        let event = Event::new(time, 7, kind, 1);
-        let detail = Detail::new(event_type, payload);
-        thread.write_with_detail(&event, &detail).unwrap();
-    }
-    thread.finalize().unwrap();
-    session.finalize().unwrap();
-    let session = SessionReader::open(&path).unwrap();
+    let (_folder, session) = write_session_with(&[], |session| {
+        session.set_detail_fields();
+        let mut thread = session.thread(1).unwrap();
+        for (time, (kind, event_type, payload)) in (1..).zip(events) {
+            let event = Event::new(time, 7, kind, 1);
+            let detail = Detail::new(event_type, payload);
+            thread.write_with_detail(&event, &detail).unwrap();
+        }
+        thread.finalize().unwrap();
+    });
     let (trace, _) = exported(&session, &Options::default(), Form::Perfetto);
-    let count = |wanted: &[u8]| {
-        trace
-            .windows(wanted.len())
-            .filter(|it| *it == wanted)
-            .count()
-    };
     // debug_annotations (4): a value in the field for its type, and name (10).
     let values: [&[u8]; 8] = [
         b"\x22\x06\x32\x01t\x52\x01s",
@@ -145,9 +142,9 @@ fn fields_become_annotations_of_the_same_types() {
         b"\x22\x09\x18\x04\x52\x05end_u",
     ];
     for value in values {
-        assert_eq!(count(value), 1, "{value:?}");
+        assert_eq!(count(&trace, value), 1, "{value:?}");
     }
-    assert_eq!(count(b"\x52\x01u"), 1);
+    assert_eq!(count(&trace, b"\x52\x01u"), 1);
 }
 
 #[test]
@@ -172,24 +169,22 @@ fn a_note_on_a_process_without_threads_needs_no_earlier_packet() {
 
 #[test]
 fn a_detail_of_another_event_is_not_annotated_but_noted() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("s");
-    let session = SessionWriter::create(&path, &WriteOptions::default()).unwrap();
-    let mut thread = session.thread(1).unwrap();
-    // The events have the same time, so only the details' own links tell them apart.
-    for (kind, event_type, x0) in [
-        (CALL, DetailEventType::FUNCTION_CALL, 0xabc),
-        (RETURN, DetailEventType::FUNCTION_RETURN, 0xdef),
-    ] {
-        let payload = FunctionPayload::default().x_regs([x0; 8]);
-        let detail = payload.encode().unwrap();
-        let detail = Detail::new(event_type, &detail);
-        let event = Event::new(1000, MAIN, kind, 1);
-        thread.write_with_detail(&event, &detail).unwrap();
-    }
-    thread.finalize().unwrap();
-    session.finalize().unwrap();
-    let file = path.join("thread_1/index.atf");
+    let (folder, _) = write_session_with(&[], |session| {
+        let mut thread = session.thread(1).unwrap();
+        // The events have the same time, so only the details' own links tell them apart.
+        for (kind, event_type, x0) in [
+            (CALL, DetailEventType::FUNCTION_CALL, 0xabc),
+            (RETURN, DetailEventType::FUNCTION_RETURN, 0xdef),
+        ] {
+            let payload = FunctionPayload::default().x_regs([x0; 8]);
+            let detail = payload.encode().unwrap();
+            let detail = Detail::new(event_type, &detail);
+            let event = Event::new(1000, MAIN, kind, 1);
+            thread.write_with_detail(&event, &detail).unwrap();
+        }
+        thread.finalize().unwrap();
+    });
+    let file = folder.path().join("pid_42/thread_1/index.atf");
     let mut index = std::fs::read(&file).unwrap();
     let links = [64, 96].map(|offset| offset + link_offset(&index));
     (index[links[0]], index[links[1]]) = (1, 0);
@@ -197,10 +192,10 @@ fn a_detail_of_another_event_is_not_annotated_but_noted() {
     let footer = index.len() - 64;
     index[footer + 4..footer + 8].fill(0);
     std::fs::write(&file, index).unwrap();
-    let session = SessionReader::open(&path).unwrap();
+    let session = reopened(&folder);
     let (trace, summary) = exported(&session, &Options::default(), Form::Perfetto);
     assert_eq!((summary.foreign_details, summary.is_whole()), (2, false));
-    let contains = |wanted: &[u8]| trace.windows(wanted.len()).any(|found| found == wanted);
+    let contains = |wanted: &[u8]| count(&trace, wanted) > 0;
     assert!(!contains(b"\x38\xbc\x15") && !contains(b"\x38\xef\x1b"));
     assert!(contains(b"2 events with links to details of other events"));
 }
