@@ -143,7 +143,7 @@ fn rows() -> Vec<Row> {
         let mut cells = line.splitn(4, '|').map(str::trim);
         let mut next = || cells.next().unwrap_or_default();
         let (states, commands) = (next(), next());
-        let status = next().parse().unwrap_or_else(|_| panic!("{line}"));
+        let status: i32 = next().parse().unwrap_or_else(|_| panic!("{line}"));
         let texts = next().split(" & ").filter(|text| !text.is_empty());
         let texts: Vec<_> = texts.collect();
         let commands = if commands == "*" { READERS } else { commands };
