@@ -189,7 +189,6 @@ impl SessionReader {
 
     /// Returns an error for each loss of a recovery in a thread. [`problems`](Self::problems)
     /// includes those of all threads.
-    #[must_use]
     pub(crate) fn lost_in(&self, thread: u32) -> Vec<Error> {
         let is_of_thread = |problem: &Error| {
             let kind = problem.kind();

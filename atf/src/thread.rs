@@ -44,7 +44,7 @@ pub struct ThreadReader {
     ring: Option<Ring>,
     ring_error: Option<Error>,
     /// Whether only a recovery uses the ring.
-    is_ring_salvaged: bool,
+    pub(crate) is_ring_salvaged: bool,
     /// The result of scanning the details, if they were scanned while they were being opened.
     detail_scan: Option<detail::Scan>,
 }
@@ -193,10 +193,6 @@ impl ThreadReader {
     #[must_use]
     pub fn ring_error(&self) -> Option<&Error> {
         self.ring_error.as_ref()
-    }
-
-    pub(crate) fn is_ring_salvaged(&self) -> bool {
-        self.is_ring_salvaged
     }
 
     /// Returns only the index and closes the details.

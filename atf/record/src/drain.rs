@@ -227,7 +227,7 @@ impl Drain {
         let mut early = std::mem::replace(&mut self.outlet.let_go, held);
         let early = windows
             .have_a_start()
-            .then(|| early.claim(windows.decided_ns(), u64::MAX));
+            .then(|| early.claim(windows.decided_ns, u64::MAX));
         let mut left = self.events.slots();
         while left > 0 {
             let count = left.min(MOST_TAKEN);
@@ -271,18 +271,18 @@ impl Drain {
     /// last events that a full ring would have kept.
     fn claim(&mut self, windows: &Windows) {
         let is_flight = windows.lanes() == Lanes::Both;
-        if !windows.have_a_start() && is_flight && !windows.added().is_empty() {
+        if !windows.have_a_start() && is_flight && !windows.added.is_empty() {
             let missing = self.wanted.saturating_sub(self.events.slots());
             if let Some(loss) = self.outlet.let_go.claim_last(missing as u64) {
                 self.outlet.losses.events.add_all(&loss);
             }
         }
-        for (start, end) in windows.added().iter().filter(|_| windows.have_a_start()) {
+        for (start, end) in windows.added.iter().filter(|_| windows.have_a_start()) {
             if let Some(loss) = self.outlet.let_go.claim(*start, *end) {
                 self.lane(windows).add_all(&loss);
             }
         }
-        self.outlet.let_go.forget(windows.decided_ns());
+        self.outlet.let_go.forget(windows.decided_ns);
     }
 
     /// Returns the loss counter of the lanes that the windows select.
@@ -295,7 +295,7 @@ impl Drain {
 
     /// Returns whether the ring is empty and no trigger can request the discarded events.
     fn is_decided(&self, windows: &Windows) -> bool {
-        let last = self.outlet.let_go.last_ns();
+        let last = self.outlet.let_go.last_ns;
         let last = last.filter(|_| windows.have_a_start());
         self.events.is_empty() && last.is_none_or(|last| windows.is_decided(last))
     }

@@ -11,7 +11,7 @@ const MOST_RUNS: usize = 1 << 16;
 const LATE: u64 = 1_000_000_000;
 
 /// The times of discarded events or details.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct LetGo {
     /// The most recent times, in order, grouped into runs.
     runs: VecDeque<Loss>,
@@ -20,7 +20,8 @@ pub(super) struct LetGo {
     each: u64,
     /// Older times, merged into one entry. Only a trigger that is reported late can request them.
     older: Option<Loss>,
-    last_ns: Option<u64>,
+    /// The time of the last discard.
+    pub(super) last_ns: Option<u64>,
 }
 
 impl LetGo {
@@ -28,11 +29,9 @@ impl LetGo {
     /// into runs.
     pub(super) fn new(limit: usize) -> Self {
         Self {
-            runs: VecDeque::new(),
             limit: limit.clamp(1, MOST_RUNS),
             each: 1,
-            older: None,
-            last_ns: None,
+            ..Self::default()
         }
     }
 
@@ -86,11 +85,6 @@ impl LetGo {
 
     pub(super) fn size(&self) -> usize {
         self.runs.capacity().saturating_mul(size_of::<Loss>())
-    }
-
-    /// Returns the time of the last discard.
-    pub(super) fn last_ns(&self) -> Option<u64> {
-        self.last_ns
     }
 
     /// Merges all times before `before_ns` into one entry, because no trigger that is reported in

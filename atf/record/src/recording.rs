@@ -189,7 +189,7 @@ impl Recording {
     /// Returns a counter for events of threads that are not registered.
     #[must_use]
     pub fn loss_counter(&self) -> LossCounter {
-        LossCounter::new(Arc::clone(&self.shared.unregistered))
+        LossCounter(Arc::clone(&self.shared.unregistered))
     }
 
     /// Records an event of the calling thread. The first event registers the thread under its
@@ -277,7 +277,7 @@ impl Recording {
     /// Returns a handle that triggers the recording and may outlive it.
     #[must_use]
     pub fn trigger_handle(&self) -> Trigger {
-        Trigger::new(Arc::clone(&self.shared.triggers))
+        Trigger(Arc::clone(&self.shared.triggers))
     }
 
     /// Opens a [window](super::Window) now, without pre-roll, or closes it now, without post-roll.

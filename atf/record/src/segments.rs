@@ -65,7 +65,7 @@ pub(super) struct Segments {
     /// The first segment's folder.
     first: PathBuf,
     /// The number of segments.
-    count: u64,
+    pub(super) count: u64,
     /// The number in the last segment's folder name.
     number: u64,
     /// When the last segment began.
@@ -79,7 +79,7 @@ pub(super) struct Segments {
     /// Finished segments whose last manifest could not be written.
     pub(super) unfinished: Vec<Arc<SessionWriter>>,
     /// The totals of the finished segments.
-    totals: SessionTotals,
+    pub(super) totals: SessionTotals,
 }
 
 /// A segment that could not be created.
@@ -192,13 +192,5 @@ impl Segments {
         let excess = self.over.len().saturating_sub(keep.saturating_sub(1));
         let deleted = self.over.drain(..excess).map(|oldest| oldest.delete());
         deleted.fold(Ok(()), Result::and)
-    }
-
-    pub(super) fn totals(&self) -> SessionTotals {
-        self.totals
-    }
-
-    pub(super) fn count(&self) -> u64 {
-        self.count
     }
 }

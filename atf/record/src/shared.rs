@@ -473,7 +473,7 @@ impl Shared {
         let stored = segment.store_manifest();
         let last = last.and_then(|totals| stored.map(|_| totals));
         let mut state = self.lock();
-        let over = segments.map(|segments| (segments.totals(), segments.count()));
+        let over = segments.map(|segments| (segments.totals, segments.count));
         let (mut totals, segments) = over.unwrap_or((SessionTotals::default(), 1));
         // Return the first error.
         let error = state.error.take();

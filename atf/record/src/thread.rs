@@ -123,13 +123,9 @@ impl ThreadRecorder {
 /// A counter for events that never reached a thread's recorder, for example because a signal
 /// handler interrupted it. The manifest includes them in the thread's losses.
 #[derive(Debug, Clone)]
-pub struct LossCounter(Arc<Losses>);
+pub struct LossCounter(pub(super) Arc<Losses>);
 
 impl LossCounter {
-    pub(super) fn new(losses: Arc<Losses>) -> Self {
-        Self(losses)
-    }
-
     /// Counts an event lost at `timestamp_ns`.
     pub fn lose_event(&self, timestamp_ns: u64) {
         self.0.lose_event(timestamp_ns);

@@ -19,7 +19,7 @@ const SLOTS: usize = 64;
 /// A trigger for a recording's [windows](super::Window). It takes no lock and allocates no memory,
 /// so signal handlers may use it.
 #[derive(Debug, Clone)]
-pub struct Trigger(Arc<Triggers>);
+pub struct Trigger(pub(super) Arc<Triggers>);
 
 /// Messages from triggers to the drain.
 #[derive(Debug)]
@@ -68,10 +68,6 @@ const NEVER: u64 = u64::MAX;
 const NO_THREAD: u64 = u64::MAX;
 
 impl Trigger {
-    pub(super) fn new(triggers: Arc<Triggers>) -> Self {
-        Self(triggers)
-    }
-
     /// Fires now and returns the time; see [`Recording::trigger`](super::Recording::trigger).
     pub fn fire(&self) -> u64 {
         self.0.fire()

@@ -70,7 +70,7 @@ pub enum Lanes {
 const MOST_WINDOWS: usize = 1024;
 
 /// The windows of a recording.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Windows {
     options: Window,
     /// The first and last moment of each window; the windows are in order and do not overlap.
@@ -78,9 +78,9 @@ pub(super) struct Windows {
     /// The start of the window that is still open.
     open: Option<u64>,
     /// The ranges added since the last pass.
-    added: Vec<(u64, u64)>,
+    pub(super) added: Vec<(u64, u64)>,
     /// The time before which later triggers cannot request events.
-    decided_ns: u64,
+    pub(super) decided_ns: u64,
 }
 
 /// The decision on an event.
@@ -98,10 +98,7 @@ impl Windows {
     pub(super) fn new(options: Window) -> Self {
         Self {
             options,
-            ranges: Vec::new(),
-            open: None,
-            added: Vec::new(),
-            decided_ns: 0,
+            ..Self::default()
         }
     }
 
@@ -177,19 +174,10 @@ impl Windows {
         self.open.is_some() || last.is_some_and(|last| last.1 > now_ns)
     }
 
-    pub(super) fn added(&self) -> &[(u64, u64)] {
-        &self.added
-    }
-
     /// Returns whether the pre-roll has a limit. An unlimited pre-roll covers everything the rings
     /// hold.
     pub(super) fn have_a_start(&self) -> bool {
         nanoseconds(self.options.pre_roll) < u64::MAX
-    }
-
-    /// Returns the time before which later triggers cannot request events.
-    pub(super) fn decided_ns(&self) -> u64 {
-        self.decided_ns
     }
 
     /// Returns whether no later trigger can request events from this time.

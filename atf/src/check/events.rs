@@ -62,7 +62,7 @@ impl Events {
 }
 
 /// Facts about earlier events, to compare the next one with.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Order {
     /// Whether events of this wire version have reserved bytes.
     has_reserved: bool,
@@ -77,9 +77,7 @@ impl Order {
         let fields = wire::Record::IndexEvent.fields(index.wire());
         Self {
             has_reserved: fields.iter().any(|field| field.is_reserved),
-            before: None,
-            first: None,
-            last: None,
+            ..Self::default()
         }
     }
 

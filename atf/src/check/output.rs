@@ -59,11 +59,8 @@ pub(super) fn place_of(error: &Error) -> Place {
     }
 }
 
-/// Adds a reader's problem to a report.
-///
-/// # Errors
-///
-/// Returns the problem itself if it breaks no rule, so that it is not lost.
+/// Adds a reader's problem to a report. Returns the problem itself as an error if it breaks no rule,
+/// so that it is not lost.
 pub(super) fn add_problem(report: &mut FileReport, problem: &Error) -> Result<()> {
     let rule = problem.rule().ok_or_else(|| problem.clone())?;
     report.add(rule, place_of(problem), || problem.kind().to_string());

@@ -65,11 +65,7 @@ impl MediaClock {
         clock.ok_or(MediaClockError::NotOneRecording)
     }
 
-    /// Checks that another clock can belong to the same recording.
-    ///
-    /// # Errors
-    ///
-    /// If the anchors' timescales differ.
+    /// Checks that another clock can belong to the same recording: their timescales are equal.
     pub(crate) fn check_same(&self, other: &Self) -> Result<(), MediaClockError> {
         check_timescales(self.timescale, other.timescale)
     }

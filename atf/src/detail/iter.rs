@@ -83,10 +83,6 @@ impl<'a> DetailCursor<'a> {
     }
 
     /// Returns the payload of an event if its size is possible for a call or a return.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`DetailReader::read_payload`].
     pub(crate) fn possible_payload(&mut self, event: &DetailEvent) -> Result<Option<&[u8]>> {
         FunctionPayload::possible(event)
             .map(|_| self.payload(event))
@@ -95,10 +91,6 @@ impl<'a> DetailCursor<'a> {
 
     /// Returns the payload of an event, whose length must be small and must have been checked
     /// against the file.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`DetailReader::read_payload`].
     #[inline]
     pub(crate) fn payload(&mut self, event: &DetailEvent) -> Result<&[u8]> {
         let size = usize::try_from(event.payload_size()).unwrap_or(usize::MAX);
@@ -107,10 +99,6 @@ impl<'a> DetailCursor<'a> {
 
     /// Returns the available bytes of an event, including its header, from byte `start` on. Returns
     /// at least one byte, except at the event's end.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`DetailReader::read_payload`].
     pub(crate) fn chunk(&mut self, event: &DetailEvent, start: u64) -> Result<&[u8]> {
         let size = u64::from(event.header.total_length);
         let end = event.offset.saturating_add(size);

@@ -5,7 +5,7 @@ use super::{DetailEvent, DetailEventHeader, DetailHeader, DetailReader, Function
 /// The events of a section whose bytes arrive in order, in pieces of any size.
 ///
 /// Buffers at most one header and one call or return payload; other payloads are skipped.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct EventStream {
     /// The position of the next event.
     seq: u64,
@@ -22,14 +22,10 @@ pub(crate) struct EventStream {
 }
 
 impl EventStream {
-    pub(crate) const fn new(header: &DetailHeader) -> Self {
+    pub(crate) fn new(header: &DetailHeader) -> Self {
         Self {
-            seq: 0,
             offset: header.events_offset,
-            begun: Vec::new(),
-            needed: 0,
-            skip: 0,
-            is_lost: false,
+            ..Self::default()
         }
     }
 

@@ -43,7 +43,9 @@ impl Pass {
     /// Passes the result to the reader. A pass that did not reach the last event has no result.
     pub(crate) fn complete(self, reader: &IndexReader) -> Result<()> {
         if self.0.seqs.end == reader.event_count() {
-            reader.remember(self.0.finish(reader)?);
+            let scanned = self.0.finish(reader)?;
+            // If another pass finished first, its result stays.
+            reader.scanned.get_or_init(|| scanned);
         }
         Ok(())
     }

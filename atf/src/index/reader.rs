@@ -163,11 +163,6 @@ impl IndexReader {
         self.scanned.get().map(|scanned| &scanned.scan)
     }
 
-    /// Keeps the result of a pass, unless another pass finished first.
-    pub(super) fn remember(&self, scanned: Scanned) {
-        self.scanned.get_or_init(|| scanned);
-    }
-
     /// Returns the result of checking the checksum, if it is known without reading events: `None`
     /// if the footer has a checksum that no pass over all events has compared yet. A caller that
     /// reads only some events can thus find out whether the file was verified.

@@ -17,10 +17,6 @@ impl IndexReader {
     }
 
     /// Looks up the bytes of event `seq`.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`get`](Self::get).
     pub(super) fn record(&self, seq: u64) -> Result<Option<Record>> {
         let Some(offset) = self.event_offset(seq) else {
             return Ok(None);
@@ -32,11 +28,7 @@ impl IndexReader {
 
     /// Reads events into `records`, starting with event `seq`, and returns how many were read.
     /// Reads fewer events than fit at the end of the file and before unreadable events, and if the
-    /// file was truncated after it was opened.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`get`](Self::get), if not even the first event can be read.
+    /// file was truncated after it was opened. Fails only if not even the first event can be read.
     pub(crate) fn read_records(&self, seq: u64, records: &mut [Record]) -> Result<usize> {
         let left = self.event_count().saturating_sub(seq);
         let count = usize::try_from(left).map_or(records.len(), |left| left.min(records.len()));

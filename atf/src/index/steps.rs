@@ -34,11 +34,6 @@ impl Steps {
 
     /// Reads the next block and returns its events and the position of the first one. After the last
     /// event, returns no events and completes the scan.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`IndexReader::read_records`], and, after the last event, those of
-    /// [`IndexReader::checksum`].
     pub(crate) fn next_block(&mut self, index: &IndexReader) -> Result<(u64, &[Record])> {
         let end = self.end();
         let len = index.read_records(end, &mut self.records)?;
@@ -57,10 +52,6 @@ impl Steps {
     }
 
     /// Reads forward to event `seq`, or looks it up if it is before the block.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`next_block`](Self::next_block) and [`IndexReader::get`].
     pub(crate) fn find(&mut self, index: &IndexReader, seq: u64) -> Result<Option<Record>> {
         while self.end() <= seq && !self.next_block(index)?.1.is_empty() {}
         match self.get(seq) {

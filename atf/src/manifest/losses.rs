@@ -81,7 +81,6 @@ impl Losses {
     }
 
     /// Converts the times of all losses.
-    #[must_use]
     pub(crate) fn with_times(self, time: impl Fn(u64) -> u64) -> Self {
         self.iter().fold(Self::default(), |all, (kind, loss)| {
             let [first_ns, last_ns] = [loss.first_ns, loss.last_ns].map(&time);

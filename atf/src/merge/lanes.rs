@@ -68,11 +68,8 @@ impl<'m> Lanes<'m> {
     }
 
     /// Loads events for lanes that have none left, finds the next turns, and returns whether there
-    /// are any. All earlier turns must have been taken.
-    ///
-    /// # Errors
-    ///
-    /// The failure of a thread, after which the thread has no more events.
+    /// are any. All earlier turns must have been taken. After a failure, the thread that failed has
+    /// no more events.
     #[cold]
     #[inline(never)]
     pub(super) fn load(&mut self) -> Result<bool, Failure> {

@@ -211,11 +211,7 @@ pub(super) struct Left {
 
 /// Copies a regular file, or a folder with all regular files below it. Returns the entries it did
 /// not copy: unreadable ones, and those that are neither files nor folders, because a symlink may
-/// lead outside the trace.
-///
-/// # Errors
-///
-/// Fails if the copy cannot be written.
+/// lead outside the trace. Fails only if the copy cannot be written.
 pub(super) fn copy(from: &Path, to: &Path, durability: Durability) -> Result<Vec<Left>> {
     let mut left = Vec::new();
     // No recursion: deeply nested folders could overflow the stack.

@@ -42,12 +42,8 @@ impl Growing {
         &self.path
     }
 
-    /// Opens the file with its current size. Returns `None` if it never existed.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Replaced`] if the path now refers to a different file. The errors of
-    /// [`Input::open_in_session`], including if the file no longer exists.
+    /// Opens the file with its current size. Returns `None` if it never existed. Fails if it no
+    /// longer exists, and with [`ErrorKind::Replaced`] if the path now refers to a different file.
     pub(crate) fn look(&mut self) -> Result<Option<Input>> {
         let (input, identity) = match self.open() {
             Ok(opened) => opened,

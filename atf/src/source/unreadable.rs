@@ -176,10 +176,6 @@ pub(super) struct AroundErrors<S> {
 
 impl<S: ReadAt> AroundErrors<S> {
     /// Probes the source.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`Unreadable::find`].
     pub(super) fn new(source: S) -> io::Result<Self> {
         Ok(Self {
             unreadable: Unreadable::find(&source)?,

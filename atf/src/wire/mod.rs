@@ -96,7 +96,6 @@ pub enum CallEffect {
 
 impl CallEffect {
     /// Returns whether the event ends a call.
-    #[must_use]
     pub(crate) const fn ends_call(self) -> bool {
         matches!(self, Self::Returns | Self::Throws)
     }
@@ -256,7 +255,6 @@ pub(crate) const INDEX_EVENT_SIZE: u32 = decoded::IndexHeader::EVENT_SIZE;
 
 impl Wire {
     /// Returns the `detail_seq` of an index event without a detail: `ATF_NO_DETAIL_SEQ`.
-    #[must_use]
     pub(crate) const fn no_detail_seq(self) -> u64 {
         self.pick(decoded::IndexEvent::DETAIL_SEQ_NONE)
     }

@@ -120,7 +120,7 @@ impl Drainer {
     /// trigger can request them any more.
     pub(super) fn drain_ended(&mut self, requests: &Requests) {
         let windows = self.windows.as_ref();
-        let has_news = windows.is_some_and(|windows| !windows.added().is_empty());
+        let has_news = windows.is_some_and(|windows| !windows.added.is_empty());
         let is_due = requests.is_last || requests.is_flush || has_news;
         // A ring is also due once no trigger can request events up to its thread's end.
         let is_decided = |kept: &&Kept| {

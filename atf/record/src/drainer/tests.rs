@@ -191,7 +191,7 @@ fn a_trigger_after_the_time_of_a_pass_is_served_by_the_next_one() -> Result<()> 
 fn a_process_that_waits_for_its_last_trigger_is_not_expected_to_continue() -> Result<()> {
     let mut drainer = drainer()?;
     let requests = drainer.take_requests();
-    Trigger::new(Arc::clone(&drainer.shared.triggers)).fire_last();
+    Trigger(Arc::clone(&drainer.shared.triggers)).fire_last();
     for (served, is_ending) in [(0, true), (1, false)] {
         drainer.shared.triggers.serve(served);
         drainer.manifest_interval = Duration::ZERO;
@@ -232,7 +232,7 @@ fn symbols_that_are_too_large_cause_no_lost_events() -> Result<()> {
 fn the_thread_that_crashed_is_written_first() -> Result<()> {
     let mut drainer = drainer()?;
     let _recorders = [0, 1, 2].map(|thread_id| new_thread(&mut drainer, thread_id));
-    let trigger = Trigger::new(Arc::clone(&drainer.shared.triggers));
+    let trigger = Trigger(Arc::clone(&drainer.shared.triggers));
     trigger.put_first(1);
     trigger.fire_last();
     pass(&mut drainer);

@@ -20,7 +20,7 @@ use crate::rewrite::stage::{self, free_path, names, remove};
 use crate::rewrite::thread::{self, Carry, ORPHANS, Pair, Rewritten, SALVAGED};
 use crate::rewrite::tree::{is_earlier, not_copied};
 use crate::ring;
-use crate::rules::{Rule, table as rules};
+use crate::rules::table as rules;
 use crate::source::{self, Input, OpenOptions};
 use crate::thread::ThreadReader;
 use crate::wire::{Clock, HEADER_SIZE};
@@ -224,7 +224,8 @@ impl Thread<'_, '_> {
                     None => NoteKind::RingNotRead,
                 };
                 let rule = error.rule().filter(|_| !is_guessed);
-                self.keep_ring(kind, rule, place)?;
+                self.report.notes.add(kind, rule, || place);
+                self.put_aside(RING_FILE)?;
             }
             (Some(_), None) => {}
             (None, None) => match Disk.exists(&route.from.join(RING_FILE)) {
@@ -235,7 +236,9 @@ impl Thread<'_, '_> {
                     let completeness = thread.index().completeness();
                     let is_finalized = matches!(completeness, Completeness::Finalized);
                     let rule = rule.filter(|_| is_finalized && !is_guessed);
-                    self.keep_ring(NoteKind::RingLeftOver, rule, place)?;
+                    let notes = &mut self.report.notes;
+                    notes.add(NoteKind::RingLeftOver, rule, || place);
+                    self.put_aside(RING_FILE)?;
                 }
                 Ok(false) => {}
                 Err(error) => {
@@ -249,7 +252,7 @@ impl Thread<'_, '_> {
             None => None,
         };
         let ring = thread.ring().unwrap_or_default();
-        let is_ring_salvaged = is_guessed || thread.is_ring_salvaged();
+        let is_ring_salvaged = is_guessed || thread.is_ring_salvaged;
         let seen = |(is_guessed, from_ring)| match from_ring {
             _ if is_guessed => Seen::Header,
             1.. if is_ring_salvaged => Seen::WithoutRing,
@@ -345,17 +348,6 @@ impl Thread<'_, '_> {
             self.put_aside(DETAIL_FILE)?;
         }
         Ok(guessed)
-    }
-
-    /// Sets aside a `ring.atf` without reading its events.
-    fn keep_ring(
-        &mut self,
-        kind: NoteKind,
-        rule: Option<&'static Rule>,
-        place: Place,
-    ) -> Result<(), Failure> {
-        self.report.notes.add(kind, rule, || place);
-        self.put_aside(RING_FILE)
     }
 
     /// Copies an unreadable file unchanged.

@@ -50,11 +50,7 @@ impl Engine<'_> {
     ) -> Result<Result<SessionReport>> {
         let mut report = SessionReport {
             folder: item.below.to_string_lossy().into_owned(),
-            changed: false,
-            losses: 0,
-            threads: Vec::new(),
-            manifest: None,
-            left_behind: Vec::new(),
+            ..SessionReport::default()
         };
         if item.is_thread {
             if let Err(error) = self.lone_thread(path, out, &mut report, notify)? {

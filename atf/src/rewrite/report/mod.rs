@@ -114,7 +114,7 @@ pub(crate) enum Action {
 }
 
 /// The report on a session.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct SessionReport {
     /// The session's folder, relative to the original path; empty for that path itself.
     pub(crate) folder: String,
@@ -132,13 +132,11 @@ pub(crate) struct SessionReport {
 
 impl SessionReport {
     /// Returns the number of index events in the new session.
-    #[must_use]
     pub(crate) fn events(&self) -> u64 {
         sum(self.threads.iter().map(|thread| thread.events.kept))
     }
 
     /// Returns the number of detail events in the new session, without orphans.
-    #[must_use]
     pub(crate) fn details(&self) -> u64 {
         sum(self.threads.iter().map(|thread| thread.details.kept))
     }

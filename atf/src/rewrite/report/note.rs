@@ -71,7 +71,6 @@ pub(crate) struct Notes(BTreeMap<(NoteKind, Option<&'static str>), Note>);
 
 impl Notes {
     /// Returns whether there are no notes.
-    #[must_use]
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -82,7 +81,6 @@ impl Notes {
     }
 
     /// Returns the total count of all notes of a kind.
-    #[must_use]
     pub(crate) fn count(&self, kind: NoteKind) -> u64 {
         let notes = self.iter().filter(|note| note.kind == kind);
         notes.fold(0, |sum, note| sum.saturating_add(note.count))

@@ -21,7 +21,7 @@ pub(super) enum Part {
 }
 
 /// The state of a cut at the current event.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Cutting {
     from_ns: u64,
     to_ns: u64,
@@ -41,12 +41,7 @@ impl Cutting {
         Self {
             from_ns: range.from_ns,
             to_ns: range.to_ns,
-            clock: ThreadClock::default(),
-            stack: CallStack::new(),
-            has_begun: false,
-            inside: 0..0,
-            calls: 0,
-            returns: 0,
+            ..Self::default()
         }
     }
 
