@@ -276,7 +276,7 @@ impl Snapshot {
             "header.thread_id",
         )?;
         let areas = (mem::take(&mut self.index), mem::take(&mut self.detail));
-        let index = self.tail(areas.0, Some(index.input()))?;
+        let index = self.tail(areas.0, Some(&index.input))?;
         let (detail, detail_error) = match self.tail(areas.1, detail) {
             Ok(detail) => (detail, None),
             Err(error) if self.is_used_without_details => (Tail::default(), Some(error)),

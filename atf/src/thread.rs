@@ -155,7 +155,7 @@ impl ThreadReader {
             Some(Ok(tails)) => {
                 let added = tails.added();
                 if added.index_bytes > 0 {
-                    index = IndexReader::new(index.into_input().followed_by(tails.index))?;
+                    index = IndexReader::new(index.input.followed_by(tails.index))?;
                 }
                 if added.detail_bytes > 0 {
                     detail = detail.map(|input| Ok(input?.followed_by(tails.detail)));
@@ -460,7 +460,7 @@ fn dangling(index: &IndexReader, count: u64, may_be_lost: bool) -> Option<Error>
         count,
         may_be_lost,
     };
-    let error = || index.input().error(kind).with_field("events");
+    let error = || index.input.error(kind).with_field("events");
     (greatest >= count).then(|| error().with_rule(rule_of_dangling(may_be_lost)))
 }
 
@@ -513,7 +513,7 @@ pub(crate) fn open_index(
     let detail = Input::open_in_session(&folder.join(DETAIL_FILE), options).ok();
     match ring.tails(&index, detail.as_ref()) {
         Ok(tails) if tails.added().index_bytes > 0 => {
-            IndexReader::new(index.into_input().followed_by(tails.index))
+            IndexReader::new(index.input.followed_by(tails.index))
         }
         // Ignore a ring that does not belong to the files.
         _ => Ok(index),

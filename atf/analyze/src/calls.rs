@@ -198,8 +198,8 @@ pub fn calls<V: CallVisitor>(
         let end = read(thread, &mut problems, |step| {
             walk.step(&step);
             match step {
-                Step::Files(files) => walk.observer().begin_folder(*files),
-                Step::Gap | Step::Hole(_) | Step::Event(..) => walk.observer().check(),
+                Step::Files(files) => walk.observer.begin_folder(*files),
+                Step::Gap | Step::Hole(_) | Step::Event(..) => walk.observer.check(),
             }
         })?;
         let until_ns = end.as_ref().and_then(|end| deaths.until_ns(thread, end));

@@ -116,7 +116,7 @@ fn read(process: &Process, options: &Options, jobs: NonZero<usize>) -> (Function
     let new = || ByFunction(Merging::new(&all, jobs));
     let (threads, problems) = run(process, options, new);
     let all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let (is_full, coarseness) = (all.table.is_full(), all.coarseness);
+    let (is_full, coarseness) = (all.table.is_full, all.coarseness);
     let function = |(function_id, times, of): (u64, Times, Of)| FunctionTimes {
         function_id,
         times,

@@ -75,7 +75,7 @@ fn read(process: &Process, options: &Options, jobs: NonZero<usize>) -> (Pairs, b
     let new = || ByPair(Merging::new(&all, jobs));
     let (threads, problems) = run(process, options, new);
     let all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let is_full = all.table.is_full();
+    let is_full = all.table.is_full;
     let (rows, (others, ())) = all.table.into_rows();
     let pair = |((caller, callee), times, ())| Pair {
         caller,

@@ -57,7 +57,7 @@ pub(crate) struct Table<K, V> {
     others: Row<(), V>,
     limit: usize,
     /// Whether a key has no row because of the limit.
-    is_full: bool,
+    pub(crate) is_full: bool,
 }
 
 /// The position of a key's row; `None` if the key has no row.
@@ -107,11 +107,6 @@ impl<K: Hash + Eq + Copy, V: Default> Table<K, V> {
 
     pub(crate) fn len(&self) -> usize {
         self.rows.len()
-    }
-
-    /// Returns whether a key has no row because of the limit.
-    pub(crate) fn is_full(&self) -> bool {
-        self.is_full
     }
 
     /// Returns the values of all rows, and of the keys without a row.

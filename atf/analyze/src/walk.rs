@@ -66,7 +66,7 @@ pub(crate) struct Ended {
 /// The open calls of a thread, with the observer's data for each.
 pub(crate) struct Walk<'o, O: Observer> {
     options: &'o Options,
-    observer: O,
+    pub(crate) observer: O,
     stack: CallStack,
     /// One frame per open call, outermost first, in the order of `stack`.
     frames: VecDeque<Frame<O::Place>>,
@@ -157,10 +157,6 @@ impl<'o, O: Observer> Walk<'o, O> {
             });
             observer.tidy(frames.iter_mut().map(|frame| &mut frame.place));
         }
-    }
-
-    pub(crate) fn observer(&mut self) -> &mut O {
-        &mut self.observer
     }
 
     /// Ends the calls that are open after the last event or, if they are known to have lasted

@@ -47,7 +47,7 @@ use crate::wire::offset;
 /// ```
 #[derive(Debug)]
 pub struct IndexReader {
-    pub(super) input: Input,
+    pub(crate) input: Input,
     header: IndexHeader,
     header_bytes: [u8; IndexHeader::SIZE],
     section: Section,
@@ -60,14 +60,6 @@ pub struct IndexReader {
 reader_methods!(IndexReader, IndexHeader, IndexFooter, section, INDEX_FILE);
 
 impl IndexReader {
-    pub(crate) fn input(&self) -> &Input {
-        &self.input
-    }
-
-    pub(crate) fn into_input(self) -> Input {
-        self.input
-    }
-
     pub(crate) fn new(input: Input) -> Result<Self> {
         let open = |input: &Input| {
             let header_bytes = header::read_first(input, &INDEX)?;

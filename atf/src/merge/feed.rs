@@ -64,11 +64,11 @@ pub(super) fn share(total: usize, threads: usize, (least, most): (usize, usize))
 /// The source of one thread's selected events in a merge.
 #[derive(Debug)]
 pub(super) struct Feed<'m> {
-    thread: Arc<Thread>,
+    pub(super) thread: Arc<Thread>,
     /// The available records: all records if the file is in memory, otherwise those in the buffer.
     records: Cow<'m, [Record]>,
     /// The position in the file of the first available record.
-    first_seq: u64,
+    pub(super) first_seq: u64,
     /// The available records not yet examined.
     left: Range<usize>,
     part: Part,
@@ -119,19 +119,9 @@ impl<'m> Feed<'m> {
         (is_in_memory && self.pass.is_some()).then_some(self.size)
     }
 
-    pub(super) fn thread(&self) -> &Thread {
-        &self.thread
-    }
-
     #[inline]
     pub(super) fn records(&self) -> &[Record] {
         &self.records
-    }
-
-    /// Returns the first available record's position in the file.
-    #[inline]
-    pub(super) fn first_seq(&self) -> u64 {
-        self.first_seq
     }
 
     /// Returns the maximum number of events that [`next`](Self::next) can still return.

@@ -36,7 +36,7 @@ pub(super) struct Lane<'m> {
 impl<'m> Lane<'m> {
     /// Creates the lane of one of this many threads.
     pub(super) fn new(feed: Feed<'m>, threads: usize) -> Self {
-        let thread = feed.thread();
+        let thread = &feed.thread;
         let header = thread.index.header();
         let near = share(PREFETCHED, threads, NEAR);
         // Prefetch a whole block before it is verified.
@@ -89,7 +89,7 @@ impl<'m> Lane<'m> {
         MergedEvent {
             session: self.session,
             thread: self.thread,
-            seq: self.feed.first_seq().wrapping_add(at as u64),
+            seq: self.feed.first_seq.wrapping_add(at as u64),
             event: IndexEvent::decode(self.wire, self.thread_id, record),
         }
     }

@@ -33,7 +33,7 @@ pub(super) struct Stage {
     name: OsString,
     /// The unfinished folder. Another user may rename it, but its path stays the same.
     held: Folder,
-    folder: PathBuf,
+    pub(super) folder: PathBuf,
     out: PathBuf,
     /// The mode that the unfinished folder was created with.
     mode: Mode,
@@ -93,10 +93,6 @@ impl Stage {
     fn close(&mut self) -> io::Result<()> {
         self.mode = Mode::read(&self.folder)?;
         self.mode.closed().set(&self.folder)
-    }
-
-    pub(super) fn folder(&self) -> &Path {
-        &self.folder
     }
 
     /// Moves the folder to its final path, with the mode of `path`.

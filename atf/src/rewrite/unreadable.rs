@@ -20,7 +20,7 @@ pub(super) fn of_index(index: &IndexReader) -> Unreadable {
         }
     };
     let mut found = Unreadable::default();
-    for range in index.input().unreadable().iter() {
+    for range in index.input.unreadable().iter() {
         let after = match inside(range.end) {
             0 => 0,
             inside => EVENT_SIZE.saturating_sub(inside),

@@ -168,7 +168,7 @@ impl Process {
     pub fn path(&self) -> &Path {
         let path = match &self.alone {
             Some(Files::Folder(entry)) => Some(entry.path()),
-            Some(Files::File(index)) => index.input().path(),
+            Some(Files::File(index)) => index.input.path(),
             None => self.sessions.first().map(SessionReader::path),
         };
         path.unwrap_or(Path::new(""))

@@ -183,7 +183,7 @@ impl<'p> ThreadFiles<'p> {
     pub fn index_path(&self) -> Option<PathBuf> {
         match self.place {
             Place::Folder(entry) => Some(entry.path().join(INDEX_FILE)),
-            Place::File(index) => index.input().path().map(Path::to_path_buf),
+            Place::File(index) => index.input.path().map(Path::to_path_buf),
         }
     }
 

@@ -182,22 +182,17 @@ const fn is_in_each(record: Record, name: &str) -> [bool; Wire::COUNT] {
 /// # Panics
 ///
 /// Panics if the offsets differ, so this must be evaluated at compile time.
-#[expect(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    reason = "evaluated at compile time"
-)]
 pub(crate) const fn common_offset(record: Record, name: &str) -> usize {
-    let fields = in_each(record, name);
-    let mut index = 1;
-    while index < fields.len() {
+    let [first, others @ ..] = in_each(record, name);
+    let mut others: &[Field] = &others;
+    while let [field, rest @ ..] = others {
         assert!(
-            fields[index].offset == fields[0].offset,
+            field.offset == first.offset,
             "the field's offset differs between wire versions"
         );
-        index += 1;
+        others = rest;
     }
-    fields[0].offset
+    first.offset
 }
 
 /// Asserts that a record has the same layout in every wire version. Must be evaluated at compile
@@ -205,17 +200,12 @@ pub(crate) const fn common_offset(record: Record, name: &str) -> usize {
 ///
 /// There are no gaps between fields, so if the offsets and the number of fields are equal, the
 /// layouts are equal.
-#[expect(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    reason = "evaluated at compile time"
-)]
 const fn assert_common(record: Record) {
     let mut fields = record.fields(Wire::V1);
-    let mut index = 0;
-    while index < Wire::COUNT {
-        assert!(record.fields(Wire::ALL[index]).len() == fields.len());
-        index += 1;
+    let mut wires = Wire::ALL;
+    while let [wire, rest @ ..] = wires {
+        assert!(record.fields(*wire).len() == fields.len());
+        wires = rest;
     }
     while let [field, rest @ ..] = fields {
         common_offset(record, field.name);

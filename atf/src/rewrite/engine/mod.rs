@@ -43,7 +43,7 @@ pub(super) fn run(
     let sessions = tree.items.iter().map(|item| path.join(&item.below));
     let sessions: Vec<_> = sessions.collect();
     let stage = Stage::create(path, &sessions, out)?;
-    let fixed = stage.folder().to_path_buf();
+    let fixed = stage.folder.clone();
     let rewritten = rewrite(job, progress, path, &mut tree, stage);
     rewritten.map_err(|error| error.moved(&fixed, out))
 }
@@ -84,7 +84,7 @@ fn rewrite(
                 carried.clear();
             }
             segment_before = segment;
-            let target = stage.folder().join(&item.below);
+            let target = stage.folder.join(&item.below);
             stage::create_folder(&target)?;
             match engine.session(
                 &path.join(&item.below),
@@ -94,7 +94,7 @@ fn rewrite(
                 &notify,
             )? {
                 Ok(session) => {
-                    modes::keep(path, stage.folder(), &item.below)?;
+                    modes::keep(path, &stage.folder, &item.below)?;
                     segments.push((item, session));
                 }
                 Err(error) => {
@@ -133,7 +133,7 @@ fn drop_outside(
 ) -> Result<()> {
     let stays = |(item, session): &(&Item, SessionReport)| {
         session.events() > 0 || {
-            let path = stage.folder().join(&item.below).join(MANIFEST_FILE);
+            let path = stage.folder.join(&item.below).join(MANIFEST_FILE);
             let manifest = Manifest::in_session(&path, OpenOptions::new());
             let missing = manifest.map_or_else(Vec::new, |manifest| manifest.missing());
             missing.iter().any(|(_, missing)| match missing {
@@ -152,7 +152,7 @@ fn drop_outside(
             segments.push((item, session));
             continue;
         }
-        let target = stage.folder().join(&item.below);
+        let target = stage.folder.join(&item.below);
         fs::remove_dir_all(&target).map_err(stage::at(&target))?;
         if session.losses > 0 {
             let why = "a damaged segment outside the range";

@@ -242,7 +242,7 @@ impl<'a, 'b> Walk<'a, 'b> {
             self.after_hole(seq)?;
         }
         self.orphans()?;
-        let is_read = next == Next::Event && index.input().unreadable().is_empty();
+        let is_read = next == Next::Event && index.input.unreadable().is_empty();
         let times = match summary.time_range {
             Some((first, last)) if is_read => Times::Range(first, last),
             None if is_read => Times::None,

@@ -484,7 +484,7 @@ impl ThreadWriter {
             thread_id: self.thread_id,
             event_count: self.next_index_seq,
             detail_count: self.detail_count,
-            dropped_details: self.reserved.dropped(),
+            dropped_details: self.reserved.dropped,
             time_range: self.first().map(|first| (first, self.last_timestamp)),
         }
     }

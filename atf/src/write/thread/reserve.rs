@@ -25,7 +25,7 @@ pub(super) struct Reservations {
     queue: VecDeque<Reservation>,
     /// How many of the numbers used so far do not correspond to a position in the file.
     skipped: u64,
-    dropped: u64,
+    pub(super) dropped: u64,
 }
 
 impl Reservations {
@@ -33,10 +33,6 @@ impl Reservations {
     pub(super) fn open(&self) -> u64 {
         let open = self.queue.iter().filter(|reserved| !reserved.is_dropped);
         open.count() as u64
-    }
-
-    pub(super) fn dropped(&self) -> u64 {
-        self.dropped
     }
 }
 
