@@ -126,36 +126,31 @@ impl<'o, O: Observer> Walk<'o, O> {
         self.next_seq = seq.saturating_add(1);
         self.count(timed);
         self.advance(now_ns);
-        let Self {
-            stack,
-            frames,
-            observer,
-            totals,
-            options,
-            ..
-        } = self;
-        let depth = stack.push(seq, event, |paired| {
+        let depth = self.stack.push(seq, event, |paired| {
             let at = At {
                 now_ns,
                 event: Some(event),
                 is_minimum: false,
             };
-            end(frames, observer, totals, options, &at, &paired);
+            let (frames, observer) = (&mut self.frames, &mut self.observer);
+            let totals = &mut self.totals;
+            end(frames, observer, totals, self.options, &at, &paired);
         });
         if event.event_kind.opens_call() {
-            let caller = frames.back().map(|frame| frame.place);
+            let caller = self.frames.back().map(|frame| frame.place);
             let began = Began {
                 event,
                 depth,
-                now_ns: options.clip(now_ns),
-                is_within: options.contains(now_ns),
+                now_ns: self.options.clip(now_ns),
+                is_within: self.options.contains(now_ns),
             };
-            let place = observer.call(caller, &began);
-            frames.push_back(Frame {
+            let place = self.observer.call(caller, &began);
+            self.frames.push_back(Frame {
                 place,
                 start_ns: now_ns,
             });
-            observer.tidy(frames.iter_mut().map(|frame| &mut frame.place));
+            let open = self.frames.iter_mut().map(|frame| &mut frame.place);
+            self.observer.tidy(open);
         }
     }
 
@@ -178,22 +173,15 @@ impl<'o, O: Observer> Walk<'o, O> {
         let Some(now_ns) = self.now_ns else {
             return;
         };
-        let is_minimum = self.is_minimum;
-        let Self {
-            stack,
-            frames,
-            observer,
-            totals,
-            options,
-            ..
-        } = self;
-        end_stack(stack, &mut |paired| {
+        end_stack(&mut self.stack, &mut |paired| {
             let at = At {
                 now_ns,
                 event: None,
-                is_minimum,
+                is_minimum: self.is_minimum,
             };
-            end(frames, observer, totals, options, &at, &paired);
+            let (frames, observer) = (&mut self.frames, &mut self.observer);
+            let totals = &mut self.totals;
+            end(frames, observer, totals, self.options, &at, &paired);
         });
     }
 

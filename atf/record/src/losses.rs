@@ -62,22 +62,17 @@ impl AllLosses {
             *all = all.saturating_add(before).saturating_add(count);
             loss
         };
-        let Self {
-            threads,
-            lost,
-            unlisted: final_unlisted,
-        } = self;
-        let mut all = *lost;
+        let mut all = self.lost;
         // The manifest lists only threads with files, so count the losses of the others together.
         let mut unlisted = loss(&unregistered.events, &mut all.0);
-        threads.retain_mut(|(thread_id, losses)| {
+        self.threads.retain_mut(|(thread_id, losses)| {
             // Check this first: without another owner, the losses are final.
             let is_final = Arc::get_mut(losses).is_some();
             let events = loss(&losses.events, &mut all.0);
             let details = loss(&losses.details, &mut all.1);
             if !segment.has_thread(*thread_id) {
                 let kept = if is_final {
-                    &mut *final_unlisted
+                    &mut self.unlisted
                 } else {
                     &mut unlisted
                 };
@@ -88,17 +83,17 @@ impl AllLosses {
             }
             if is_final {
                 let (events, details) = (losses.events.count(), losses.details.count());
-                *lost = (
-                    lost.0.saturating_add(events),
-                    lost.1.saturating_add(details),
+                self.lost = (
+                    self.lost.0.saturating_add(events),
+                    self.lost.1.saturating_add(details),
                 );
             }
             !is_final
         });
-        let unlisted = unlisted.into_iter().chain(*final_unlisted);
+        let unlisted = unlisted.into_iter().chain(self.unlisted);
         segment.set_lost_events(unlisted.reduce(Loss::plus));
         if is_over {
-            *final_unlisted = None;
+            self.unlisted = None;
         }
         all
     }

@@ -213,14 +213,10 @@ impl<'a> Events<'a> {
 
     /// Returns the next problem, after the last event.
     fn problem<T>(&mut self) -> Option<Result<T>> {
-        let Self {
-            reader,
-            pass,
-            ending,
-            ..
-        } = self;
+        let reader = self.reader;
         let problems = || {
-            let completed = pass.take().map_or(Ok(()), |pass| pass.complete(reader));
+            let pass = self.pass.take();
+            let completed = pass.map_or(Ok(()), |pass| pass.complete(reader));
             // Read the events that the pass did not receive: those in memory and those taken from
             // the back.
             let scanned = completed.and_then(|()| reader.scan());
@@ -228,7 +224,7 @@ impl<'a> Events<'a> {
             problems.extend(scanned.err());
             problems
         };
-        ending.next(problems).map(Err)
+        self.ending.next(problems).map(Err)
     }
 
     /// Ends the iteration after a read error.

@@ -97,13 +97,9 @@ impl<'a> EventSlice<'a> {
         &self,
     ) -> impl ExactSizeIterator<Item = IndexEvent> + DoubleEndedIterator + FusedIterator + use<'a>
     {
-        let Self {
-            wire,
-            thread_id,
-            events,
-        } = *self;
+        let (wire, thread_id) = (self.wire, self.thread_id);
         let decode = move |bytes| IndexEvent::decode(wire, thread_id, bytes);
-        events.iter().map(decode)
+        self.events.iter().map(decode)
     }
 
     /// Returns the bytes as they are in the file.

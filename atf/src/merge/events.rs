@@ -84,22 +84,16 @@ impl<'m> Merged<'m> {
     /// Returns the next problem, after the last event.
     #[cold]
     fn problem(&mut self) -> Option<Result<MergedEvent>> {
-        let Self {
-            threads,
-            problems,
-            unopened,
-            ending,
-            ..
-        } = self;
         let find = || {
-            let mut all = problems.get(..*unopened).unwrap_or_default().to_vec();
-            let found = threads.iter().flat_map(|thread| thread.problems());
+            let known = self.problems.get(..self.unopened);
+            let mut all = known.unwrap_or_default().to_vec();
+            let found = self.threads.iter().flat_map(|thread| thread.problems());
             let found: Vec<_> = found.collect();
-            problems.extend_from_slice(&found);
+            self.problems.extend_from_slice(&found);
             all.extend(found);
             all
         };
-        ending.next(find).map(|problem| Err(problem.error))
+        self.ending.next(find).map(|problem| Err(problem.error))
     }
 }
 
