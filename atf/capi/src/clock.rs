@@ -3,7 +3,7 @@
 use atf::clock::{self, MediaTime, TimingAnchor};
 
 use crate::boundary;
-use crate::memory::{argument, required};
+use crate::memory::{ensure, required};
 use crate::status::{AtfStatus, Failure, Outcome};
 
 /// `AtfMediaTime`: a rational number of seconds.
@@ -148,9 +148,7 @@ pub unsafe extern "C" fn atf_anchor_drift_ppb(
 ///
 /// The pointer is null or valid.
 pub(crate) unsafe fn read(anchor: *const AtfTimingAnchor) -> Outcome<TimingAnchor> {
-    if anchor.is_null() {
-        return Err(argument("the anchor is null"));
-    }
+    ensure(!anchor.is_null(), "the anchor is null")?;
     // SAFETY: not null, so the caller guarantees that it is valid; it may be unaligned.
     let anchor = unsafe { anchor.read_unaligned() };
     Ok(TimingAnchor::new(

@@ -338,11 +338,8 @@ fn bury<T>(handle: *mut Handle<T>) {
     let oldest = {
         let mut graves = GRAVES.lock().unwrap_or_else(PoisonError::into_inner);
         graves.push_back(grave);
-        if graves.len() > QUARANTINE {
-            graves.pop_front()
-        } else {
-            None
-        }
+        let is_full = graves.len() > QUARANTINE;
+        is_full.then(|| graves.pop_front()).flatten()
     };
     if let Some(grave) = oldest {
         // SAFETY: `memory` and `free` come from the same type's `bury`. The grave is not copied and

@@ -14,9 +14,7 @@ use crate::status::{AtfStatus, Failure, Outcome};
 pub(crate) unsafe fn path<'a>(text: *const c_char) -> Outcome<&'a Path> {
     // SAFETY: guaranteed by this function's caller.
     let text = unsafe { string(text, "the path is null") }?;
-    if text.is_empty() {
-        return Err(argument("the path is empty"));
-    }
+    ensure(!text.is_empty(), "the path is empty")?;
     #[cfg(unix)]
     {
         use std::os::unix::ffi::OsStrExt;
@@ -36,9 +34,7 @@ pub(crate) unsafe fn path<'a>(text: *const c_char) -> Outcome<&'a Path> {
 ///
 /// As for [`path`].
 pub(crate) unsafe fn string<'a>(text: *const c_char, if_null: &'static str) -> Outcome<&'a CStr> {
-    if text.is_null() {
-        return Err(argument(if_null));
-    }
+    ensure(!text.is_null(), if_null)?;
     // SAFETY: not null, so by contract it points to a valid string.
     Ok(unsafe { CStr::from_ptr(text) })
 }
@@ -121,11 +117,7 @@ pub(crate) unsafe fn put<T>(place: *mut T, value: T) {
 /// Requires an output pointer.
 #[inline]
 pub(crate) fn required<T>(place: *mut T, what: &'static str) -> Outcome<()> {
-    if place.is_null() {
-        Err(argument(what))
-    } else {
-        Ok(())
-    }
+    ensure(!place.is_null(), what)
 }
 
 /// Writes a struct that may have a different size in the caller: the members that both sides have,
@@ -149,11 +141,8 @@ pub(crate) unsafe fn put_sized<T: Plain>(place: *mut T, size: usize, value: &T) 
 /// Checks the size of a struct to fill, unless `place` is null. A call that cannot be repeated
 /// checks this first.
 pub(crate) fn check_offer<T>(place: *mut T, size: usize) -> Outcome<()> {
-    if place.is_null() || (1..=MOST_SIZED).contains(&size) {
-        Ok(())
-    } else {
-        Err(argument("the struct's size is invalid: pass sizeof"))
-    }
+    let is_valid = place.is_null() || (1..=MOST_SIZED).contains(&size);
+    ensure(is_valid, "the struct's size is invalid: pass sizeof")
 }
 
 /// Like [`put_sized`], but ignores a null `place`.
@@ -181,9 +170,8 @@ pub(crate) unsafe fn get_sized<T: Plain>(place: *const T) -> Outcome<Option<T>> 
     }
     // SAFETY: the caller guarantees that it begins with a u32; it may be unaligned.
     let size = unsafe { place.cast::<u32>().read_unaligned() } as usize;
-    if !(size_of::<u32>()..=MOST_SIZED).contains(&size) {
-        return Err(argument("struct_size is invalid: set it to sizeof"));
-    }
+    let is_valid = (size_of::<u32>()..=MOST_SIZED).contains(&size);
+    ensure(is_valid, "struct_size is invalid: set it to sizeof")?;
     let mut value = T::ZERO;
     let known = size.min(size_of::<T>());
     let (from, to) = (place.cast::<u8>(), std::ptr::from_mut(&mut value).cast());
@@ -192,11 +180,8 @@ pub(crate) unsafe fn get_sized<T: Plain>(place: *const T) -> Outcome<Option<T>> 
     let rest = size.saturating_sub(known);
     // SAFETY: `rest` bytes follow, according to the size from the caller.
     let unknown = unsafe { slice(from.wrapping_add(known), rest) }?;
-    if unknown.iter().any(|byte| *byte != 0) {
-        return Err(argument(
-            "an option is set that this version of the library does not support",
-        ));
-    }
+    let message = "an option is set that this version of the library does not support";
+    ensure(unknown.iter().all(|byte| *byte == 0), message)?;
     Ok(Some(value))
 }
 
@@ -215,27 +200,26 @@ pub(crate) unsafe trait Plain: Copy {
 }
 
 fn check_array<T>(data: *const T, count: usize) -> Outcome<()> {
-    if data.is_null() {
-        return Err(argument("the array is null"));
-    }
-    if !data.is_aligned() {
-        return Err(argument("the array is not aligned"));
-    }
+    ensure(!data.is_null(), "the array is null")?;
+    ensure(data.is_aligned(), "the array is not aligned")?;
     let bytes = count.checked_mul(size_of::<T>());
-    if bytes.is_some_and(|bytes| isize::try_from(bytes).is_ok()) {
-        Ok(())
-    } else {
-        Err(argument("the array is larger than the address space"))
-    }
+    let fits = bytes.is_some_and(|bytes| isize::try_from(bytes).is_ok());
+    ensure(fits, "the array is larger than the address space")
 }
 
 /// Rejects reserved members that are not 0: the caller expects a later version of the library or
 /// did not initialize them.
 pub(crate) fn reserved_are_0(are: bool) -> Outcome<()> {
-    if are {
+    ensure(are, "a reserved member is not 0")
+}
+
+/// Returns a failure with this message unless an argument `is_right`.
+#[inline]
+pub(crate) fn ensure(is_right: bool, message: &'static str) -> Outcome<()> {
+    if is_right {
         Ok(())
     } else {
-        Err(argument("a reserved member is not 0"))
+        Err(argument(message))
     }
 }
 

@@ -9,7 +9,7 @@ use atf::write::{Durability, WriteOptions};
 use atf::{Arch, Clock, OpenOptions, Os, Wire};
 
 use crate::boundary;
-use crate::memory::{Plain, argument, get_sized, reserved_are_0};
+use crate::memory::{Plain, argument, ensure, get_sized, reserved_are_0};
 use crate::status::{AtfStatus, Outcome};
 
 /// `AtfWriteOptions`: how files are written. A value of 0 selects a member's default.
@@ -78,9 +78,8 @@ pub(crate) unsafe fn write_options(options: *const AtfWriteOptions) -> Outcome<W
             .filter(|size| *size <= MOST_BUFFER)
             .ok_or_else(|| argument("buffer_size is more than 1 GiB"))?;
         if options.survive_kill && given.buffer_size > MOST_JOURNALED_BUFFER {
-            return Err(argument(
-                "buffer_size is more than 16 MiB with survive_kill",
-            ));
+            let message = "buffer_size is more than 16 MiB with survive_kill";
+            return Err(argument(message));
         }
     }
     Ok(options)
@@ -147,9 +146,8 @@ const OPEN_FOLLOW_LINKS: u32 = 2;
 ///
 /// With `ATF_OPEN_MAPPED`, as for [`OpenOptions::mapped`]. The header documents the same rule.
 pub(crate) unsafe fn open_options(flags: u32) -> Outcome<OpenOptions> {
-    if flags & !(OPEN_MAPPED | OPEN_FOLLOW_LINKS) != 0 {
-        return Err(argument("a flag is not one of ATF_OPEN_*"));
-    }
+    let is_known = flags & !(OPEN_MAPPED | OPEN_FOLLOW_LINKS) == 0;
+    ensure(is_known, "a flag is not one of ATF_OPEN_*")?;
     let options = OpenOptions::new()
         .follow_links(flags & OPEN_FOLLOW_LINKS != 0)
         .manifest_limit(MANIFEST_LIMIT.load(Ordering::Relaxed));

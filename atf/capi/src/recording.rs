@@ -222,15 +222,15 @@ pub unsafe extern "C" fn atf_recording_flush(
     recording: *const AtfRecording,
     deadline_ns: u64,
 ) -> AtfStatus {
-    let body = |this: &Recording| {
-        if this.flush(Duration::from_nanos(deadline_ns))? {
-            Ok(())
-        } else {
-            Err(Failure::Quiet(AtfStatus::Timeout))
-        }
-    };
+    let body = |this: &Recording| in_time(this.flush(Duration::from_nanos(deadline_ns))?);
     // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { handle::with(recording, body) })
+}
+
+/// Returns the outcome of a call that has a deadline.
+fn in_time(is_done: bool) -> Outcome<()> {
+    let too_late = Failure::Quiet(AtfStatus::Timeout);
+    is_done.then_some(()).ok_or(too_late)
 }
 
 /// Triggers the recording's window now, and returns the time.
@@ -292,13 +292,8 @@ pub unsafe extern "C" fn atf_recording_wait_for_triggers(
     recording: *const AtfRecording,
     deadline_ns: u64,
 ) -> AtfStatus {
-    let body = |this: &Recording| {
-        if this.wait_for_triggers(Duration::from_nanos(deadline_ns)) {
-            Ok(())
-        } else {
-            Err(Failure::Quiet(AtfStatus::Timeout))
-        }
-    };
+    let body =
+        |this: &Recording| in_time(this.wait_for_triggers(Duration::from_nanos(deadline_ns)));
     // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { handle::with(recording, body) })
 }

@@ -7,7 +7,7 @@ use atf::manifest::Manifest;
 use atf::rewrite::{RecoverOptions, recover};
 
 use crate::boundary;
-use crate::memory::{self, Plain, argument, get_sized, put};
+use crate::memory::{self, Plain, ensure, get_sized, put};
 use crate::options::durability;
 use crate::status::{AtfStatus, Failure, Outcome, c_string};
 
@@ -72,9 +72,7 @@ unsafe fn recover_options(options: *const AtfRecoverOptions) -> Outcome<RecoverO
     // SAFETY: guaranteed by this function's caller.
     let given = unsafe { get_sized(options) }?.unwrap_or(AtfRecoverOptions::ZERO);
     let durability = durability(given.durability)?;
-    if given.reserved != [0; 2] {
-        return Err(argument("a reserved option is not 0"));
-    }
+    ensure(given.reserved == [0; 2], "a reserved option is not 0")?;
     let symbols = if given.symbols_path.is_null() {
         None
     } else {

@@ -14,7 +14,7 @@ use atf::{Clock, Wire};
 
 use crate::detail::DetailFunctionPayload;
 use crate::handle::{self, Handle};
-use crate::memory::{self, argument};
+use crate::memory::{self, ensure};
 use crate::options::default_options;
 use crate::status::{AtfStatus, Failure, Outcome};
 use crate::thread_writer::{AtfThreadWriter, Writer, using_with_warnings, write_quickly};
@@ -192,9 +192,7 @@ pub unsafe extern "C" fn atf_writer_close(writer: *mut AtfThreadWriter) {
 ///
 /// As for [`atf_write_detail_event`]'s payload.
 unsafe fn with_stack<'a>(payload: *const DetailFunctionPayload) -> Outcome<&'a [u8]> {
-    if payload.is_null() {
-        return Err(argument("the payload is null"));
-    }
+    ensure(!payload.is_null(), "the payload is null")?;
     let bytes = payload.cast::<u8>();
     // SAFETY: not null, so the caller guarantees a payload; its bytes have alignment 1.
     let fixed = unsafe { memory::slice(bytes, FunctionPayload::SIZE) }?;

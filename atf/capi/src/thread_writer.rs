@@ -149,10 +149,7 @@ pub(crate) unsafe fn using<R>(
     writer: *mut AtfThreadWriter,
     body: impl FnOnce(&mut Writer) -> Outcome<R>,
 ) -> Outcome<R> {
-    let body = |writer: &mut Writer| match body(writer) {
-        Ok(done) => Ok(done),
-        Err(failure) => Err(writer.keep(failure)),
-    };
+    let body = |writer: &mut Writer| body(writer).map_err(|failure| writer.keep(failure));
     // SAFETY: guaranteed by this function's caller.
     unsafe { handle::with_mut(writer, body) }
 }
@@ -169,10 +166,7 @@ pub(crate) unsafe fn using_with_warnings<R>(
     body: impl FnOnce(&mut Writer) -> Outcome<R>,
 ) -> Outcome<R> {
     let body = |writer: &mut Writer| {
-        let result = match body(writer) {
-            Ok(done) => Ok(done),
-            Err(failure) => Err(writer.warn_and_keep(failure)),
-        };
+        let result = body(writer).map_err(|failure| writer.warn_and_keep(failure));
         warnings.take(&mut writer.warnings);
         result
     };

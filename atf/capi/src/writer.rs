@@ -7,7 +7,7 @@ use atf::write::{Detail, Event, Link, ThreadSummary, ThreadWriter};
 
 use crate::boundary;
 use crate::handle::{self, give};
-use crate::memory::{self, Plain, argument, check_offer, offer_sized, put, reserved_are_0};
+use crate::memory::{self, Plain, check_offer, ensure, offer_sized, put, reserved_are_0};
 use crate::options::{AtfWriteOptions, write_options};
 use crate::status::{AtfStatus, Outcome};
 use crate::thread_writer::{AtfThreadWriter, Writer, using, write_quickly};
@@ -36,9 +36,7 @@ impl AtfDetail {
     ///
     /// `detail` is null, or valid with a payload of `payload_size` bytes.
     pub(crate) unsafe fn read<'a>(detail: *const Self) -> Outcome<Detail<'a>> {
-        if detail.is_null() {
-            return Err(argument("the detail is null"));
-        }
+        ensure(!detail.is_null(), "the detail is null")?;
         // SAFETY: not null, so the caller guarantees that it is valid; it may be unaligned.
         let detail = unsafe { detail.read_unaligned() };
         reserved_are_0(detail.reserved == 0 && detail.reserved2 == [0; 2])?;

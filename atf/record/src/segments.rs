@@ -141,16 +141,14 @@ impl Segments {
 
     /// Creates the next segment after `current`, skipping existing names.
     pub(super) fn create(&mut self, current: &SessionWriter) -> Result<SessionWriter> {
-        let mut made = current.successor(self.next_folder());
         for _ in 0..MOST_SKIPPED {
-            match &made {
+            match current.successor(self.next_folder()) {
                 Err(error) if *error.kind() == TAKEN => {}
-                _ => break,
+                made => return made,
             }
             self.number = self.number.saturating_add(1);
-            made = current.successor(self.next_folder());
         }
-        made
+        current.successor(self.next_folder())
     }
 
     fn next_folder(&self) -> PathBuf {

@@ -349,11 +349,8 @@ impl Shared {
         self.stop_once().unwrap_or_else(|| {
             // The end of the process may have stopped the recording, and left the outcome.
             let mut state = self.lock();
-            let outcome = if state.is_stopped {
-                state.outcome.take()
-            } else {
-                None
-            };
+            let is_stopped = state.is_stopped;
+            let outcome = state.outcome.take_if(|_| is_stopped);
             outcome.unwrap_or_else(|| Err(self.stopped()))
         })
     }

@@ -51,15 +51,13 @@ impl Footer for DetailFooter {
         if self.bytes_length == section_bytes {
             return Vec::new();
         }
-        let kind = ErrorKind::LengthDoesNotFit {
-            found: self.bytes_length,
-            section_bytes,
-        };
-        let offset = offset!(wire, DetailFooter.bytes_length);
         vec![Wrong {
-            kind,
+            kind: ErrorKind::LengthDoesNotFit {
+                found: self.bytes_length,
+                section_bytes,
+            },
             field: "footer.bytes_length",
-            offset,
+            offset: offset!(wire, DetailFooter.bytes_length),
             rule: DETAIL.footer_length,
         }]
     }

@@ -218,13 +218,12 @@ impl DetailFollower {
         self.end = end;
         let footer = final_footer(&input, &header, is_same, self.next_seq)?;
         if let Some(found) = footer.as_ref().filter(|found| found.offset < end) {
-            let kind = ErrorKind::Disagrees {
-                found: found.footer.bytes_length,
-                expected: end.saturating_sub(header.events_offset),
-                by: "the follower",
-            };
             let wrong = Wrong {
-                kind,
+                kind: ErrorKind::Disagrees {
+                    found: found.footer.bytes_length,
+                    expected: end.saturating_sub(header.events_offset),
+                    by: "the follower",
+                },
                 field: "footer.bytes_length",
                 offset: offset!(header.wire, DetailFooter.bytes_length),
                 rule: DETAIL.footer_length,

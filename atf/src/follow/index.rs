@@ -238,13 +238,12 @@ impl IndexFollower {
             !header.is_placeholder() || is_stated || is_cut || is_after_zeros
         });
         if let Some(found) = footer.as_ref().filter(|found| found.offset < end) {
-            let kind = ErrorKind::Disagrees {
-                found: found.footer.event_count,
-                expected: self.count,
-                by: "the follower",
-            };
             let wrong = Wrong {
-                kind,
+                kind: ErrorKind::Disagrees {
+                    found: found.footer.event_count,
+                    expected: self.count,
+                    by: "the follower",
+                },
                 field: "footer.event_count",
                 offset: offset!(header.wire, IndexFooter.event_count),
                 rule: INDEX.footer_count,

@@ -38,28 +38,24 @@ impl Footer for IndexFooter {
         let mut problems = Vec::new();
         let counted_bytes = self.event_count.checked_mul(EVENT_SIZE);
         if counted_bytes != Some(section_bytes) {
-            let kind = ErrorKind::CountDoesNotFit {
-                found: self.event_count,
-                section_bytes,
-            };
-            let offset = offset!(wire, IndexFooter.event_count);
             problems.push(Wrong {
-                kind,
+                kind: ErrorKind::CountDoesNotFit {
+                    found: self.event_count,
+                    section_bytes,
+                },
                 field: "footer.event_count",
-                offset,
+                offset: offset!(wire, IndexFooter.event_count),
                 rule: INDEX.footer_count,
             });
         }
         if self.bytes_written != section_bytes {
-            let kind = ErrorKind::LengthDoesNotFit {
-                found: self.bytes_written,
-                section_bytes,
-            };
-            let offset = offset!(wire, IndexFooter.bytes_written);
             problems.push(Wrong {
-                kind,
+                kind: ErrorKind::LengthDoesNotFit {
+                    found: self.bytes_written,
+                    section_bytes,
+                },
                 field: "footer.bytes_written",
-                offset,
+                offset: offset!(wire, IndexFooter.bytes_written),
                 rule: INDEX.footer_length,
             });
         }

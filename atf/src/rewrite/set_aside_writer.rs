@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::stage::at;
 use crate::checksum::Crc32c;
@@ -180,6 +180,6 @@ impl Section {
                 Durability::Finalize | Durability::EachFlush => self.file.get_ref().0.sync_all(),
             }
         };
-        finish().map_err(at(Path::new(&self.path)))
+        finish().map_err(at(&self.path))
     }
 }
