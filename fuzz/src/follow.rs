@@ -51,7 +51,7 @@ pub fn follow(data: &[u8]) {
     let Some((placeholder, last)) = (if growth.is_detail { detail } else { index }) else {
         return;
     };
-    growth.check_written(&placeholder, &last, written.is_finalized());
+    growth.check_written(&placeholder, &last, written.is_finalized);
 }
 
 /// A follower of either kind of file, and all events that it has returned.
@@ -76,33 +76,26 @@ impl Follower {
     }
 
     fn drain(&mut self) -> atf::Result<End> {
-        loop {
-            let polled = match self {
-                Self::Index(follower, events) => {
-                    assert_eq!(follower.next_seq(), events.len() as u64);
-                    match follower.poll()? {
-                        Polled::New(new) => {
-                            assert!(!new.is_empty());
-                            events.extend(new.iter());
-                            continue;
-                        }
-                        Polled::NotYet => End::NotYet,
-                        Polled::Finalized => End::Finalized,
+        match self {
+            Self::Index(follower, events) => loop {
+                assert_eq!(follower.next_seq(), events.len() as u64);
+                match follower.poll()? {
+                    Polled::New(new) => {
+                        assert!(!new.is_empty());
+                        events.extend(new.iter());
                     }
+                    Polled::NotYet => return Ok(End::NotYet),
+                    Polled::Finalized => return Ok(End::Finalized),
                 }
-                Self::Detail(follower, events) => {
-                    assert_eq!(follower.next_seq(), events.len() as u64);
-                    match follower.poll()? {
-                        Polled::New(event) => {
-                            events.push(event);
-                            continue;
-                        }
-                        Polled::NotYet => End::NotYet,
-                        Polled::Finalized => End::Finalized,
-                    }
+            },
+            Self::Detail(follower, events) => loop {
+                assert_eq!(follower.next_seq(), events.len() as u64);
+                match follower.poll()? {
+                    Polled::New(event) => events.push(event),
+                    Polled::NotYet => return Ok(End::NotYet),
+                    Polled::Finalized => return Ok(End::Finalized),
                 }
-            };
-            return Ok(polled);
+            },
         }
     }
 

@@ -7,12 +7,10 @@ use std::path::Path;
 use std::{fs, io};
 
 use atf::session::MANIFEST_FILE;
-use atf::thread::{DETAIL_FILE, INDEX_FILE};
 use atf_conformance::{Checked, check::check};
-use atf_interpreter::Kind;
 use serde_json::{Value, json};
 
-use crate::scratch::{put, scratch};
+use crate::scratch::{put, put_detected, scratch};
 use crate::{Target, mutate, packed, session};
 
 /// The name of the file that contains a case's input.
@@ -102,16 +100,11 @@ pub fn propose(folder: &Path, target: Target, name: &str, input: &[u8]) -> io::R
 
 /// Writes the files that an input describes. Returns `false` if it describes no files.
 fn write(target: Target, input: &[u8], folder: &Path) -> bool {
-    let trace_file = |bytes: &[u8]| {
-        let name = match Kind::detect(bytes) {
-            Kind::Index => INDEX_FILE,
-            Kind::Detail => DETAIL_FILE,
-        };
-        put(&folder.join(name), bytes);
-        true
-    };
     match target.name {
-        "index" | "detail" | "differential" | "capi" => trace_file(input),
+        "index" | "detail" | "differential" | "capi" => {
+            put_detected(folder, input);
+            true
+        }
         "manifest" => {
             put(&folder.join(MANIFEST_FILE), input);
             true

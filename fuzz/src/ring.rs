@@ -2,11 +2,9 @@
 
 use arbitrary::{Arbitrary, Unstructured};
 use atf::Wire;
-use atf::detail::{DetailEvent, DetailReader};
-use atf::index::IndexFooter;
-use atf::index::{IndexEvent, IndexReader};
-use atf::thread::Ring;
-use atf::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE, ThreadReader};
+use atf::detail::DetailReader;
+use atf::index::{IndexFooter, IndexReader};
+use atf::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE, Ring, ThreadReader};
 use atf::wire::Record;
 use crc_fast::CrcAlgorithm;
 
@@ -67,7 +65,7 @@ pub fn ring(data: &[u8]) {
     let (placeholder, last) = index.expect("there is always an index file");
     let index = killed.index.part(&placeholder, &last);
     let detail = detail.map(|(placeholder, last)| killed.detail.part(&placeholder, &last));
-    let mut ring = ring_of(killed.ops.version(), &index, detail.as_ref());
+    let mut ring = ring_of(written.wire.version(), &index, detail.as_ref());
     for (place, value) in &killed.changes {
         if let Some(byte) = ring.get_mut(usize::from(*place)) {
             *byte = *value;
@@ -182,13 +180,7 @@ fn ring_of(version: u8, index: &Part, detail: Option<&Part>) -> Vec<u8> {
     [&header, &index.area[..], detail_area].concat()
 }
 
-fn index_events(reader: &IndexReader) -> Vec<IndexEvent> {
-    let events = reader.events_in(..);
-    events.map(|event| event.expect("it can be read")).collect()
-}
-
-fn detail_events(reader: &DetailReader) -> Vec<DetailEvent> {
-    let events = reader.events_in(..);
+fn all<T>(events: impl Iterator<Item = atf::Result<T>>) -> Vec<T> {
     events.map(|event| event.expect("it can be read")).collect()
 }
 
@@ -198,10 +190,11 @@ fn any_ring(folder: &std::path::Path) {
     };
     let file = IndexReader::open(folder.join(INDEX_FILE)).expect("it was opened with the journal");
     if thread.ring().is_none_or(|ring| ring.index_bytes == 0) {
-        assert_eq!(index_events(&file), index_events(thread.index()));
+        assert_eq!(all(file.events_in(..)), all(thread.index().events_in(..)));
     } else {
         assert!(file.footer().is_none(), "nothing is missing");
-        let (mut file, with_ring) = (index_events(&file), index_events(thread.index()));
+        let mut file = all(file.events_in(..));
+        let with_ring = all(thread.index().events_in(..));
         // Bytes that look like the beginning of a footer may become a footer once the journal's
         // bytes are added.
         let magic = u64::from(u32::from_le_bytes(IndexFooter::MAGIC));
@@ -222,8 +215,8 @@ fn any_ring(folder: &std::path::Path) {
         assert!(with_ring.starts_with(&file), "{file:#?}\n{with_ring:#?}");
     }
     if let Some(detail) = thread.detail() {
-        let events = detail_events(detail);
-        assert_eq!(events.len() as u64, detail.event_count());
+        let count = all(detail.events_in(..)).len();
+        assert_eq!(count as u64, detail.event_count());
     }
     for event in thread.index().events_in(..).take(64) {
         let event = event.expect("the event can be read");
@@ -243,10 +236,10 @@ fn as_written(folder: &std::path::Path, index: &Part, detail: Option<&Part>) {
     }
     let thread = ThreadReader::open(folder).expect("both can be read together");
     assert!(thread.ring_error().is_none(), "{:?}", thread.ring_error());
-    assert_eq!(index_events(&whole), index_events(thread.index()));
+    assert_eq!(all(whole.events_in(..)), all(thread.index().events_in(..)));
     let whole = detail.map(|detail| DetailReader::from_bytes(detail.whole.as_slice()));
     if let Some(Ok(whole)) = whole {
         let found = thread.detail().expect("both can be read together");
-        assert_eq!(detail_events(&whole), detail_events(found));
+        assert_eq!(all(whole.events_in(..)), all(found.events_in(..)));
     }
 }

@@ -13,7 +13,7 @@ use atf_conformance::Checked;
 use crate::kept::all_are_kept;
 use crate::packed;
 use crate::scratch::{put, scratch};
-use crate::writer::{Ops, Written};
+use crate::writer::Ops;
 
 /// A session on disk.
 #[derive(Debug, Arbitrary)]
@@ -112,14 +112,10 @@ impl Session<'_> {
                     }
                 }
                 ThreadFiles::Damaged { ops, index, detail } => {
-                    let Written {
-                        index: mut index_bytes,
-                        detail: detail_bytes,
-                        ..
-                    } = ops.run(thread.id.into());
-                    index.apply(&mut index_bytes);
-                    put(&folder.join(INDEX_FILE), &index_bytes);
-                    if let Some(mut bytes) = detail_bytes {
+                    let mut written = ops.run(thread.id.into());
+                    index.apply(&mut written.index);
+                    put(&folder.join(INDEX_FILE), &written.index);
+                    if let Some(mut bytes) = written.detail {
                         detail.apply(&mut bytes);
                         put(&folder.join(DETAIL_FILE), &bytes);
                     }

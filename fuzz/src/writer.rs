@@ -57,8 +57,9 @@ enum Link {
 pub(crate) struct Written {
     pub(crate) index: Vec<u8>,
     pub(crate) detail: Option<Vec<u8>>,
-    wire: Wire,
-    is_finalized: bool,
+    pub(crate) wire: Wire,
+    /// Whether the files have headers and footers.
+    pub(crate) is_finalized: bool,
     events: Vec<(Event, Link)>,
     /// Written details, including details without a payload, but not the placeholders of dropped
     /// details.
@@ -176,18 +177,7 @@ impl Ops<'_> {
 /// A file's placeholder header, and the complete final file.
 pub(crate) type Grown = (Vec<u8>, Vec<u8>);
 
-impl Ops<'_> {
-    pub(crate) fn version(&self) -> u8 {
-        Wire::ALL[usize::from(self.is_version_2)].version()
-    }
-}
-
 impl Written {
-    /// Returns whether the files have headers and footers.
-    pub(crate) fn is_finalized(&self) -> bool {
-        self.is_finalized
-    }
-
     /// Returns the index and detail files as they were before their headers were updated.
     pub(crate) fn grown(&self, thread_id: u32) -> [Option<Grown>; 2] {
         let unfinished = Ops {
@@ -266,7 +256,6 @@ pub fn writer(data: &[u8]) {
     } else {
         // In an unfinalized file, trailing events that consist of zeros do not count, although
         // their details exist.
-
         let links = { &written.events }.iter();
         let links = links.filter(|(_, link)| !matches!(link, Link::None));
         assert!(detail.event_count() <= links.count() as u64);
