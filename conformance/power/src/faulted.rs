@@ -2,13 +2,12 @@
 //! random scripts.
 
 use std::io::{self, BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 use std::{fs, thread};
 
-use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
@@ -20,6 +19,7 @@ use atf_conformance::results::{Outcome, Role};
 use atf_conformance::run::Reading;
 use atf_conformance::scripts::{Script, Scripted, scripts};
 use atf_conformance::{Checked, verdict_in, written};
+use atf_samples::tree;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -301,7 +301,7 @@ pub(crate) fn write(
             }
             fs::create_dir(&out)?;
             let answer = served.ask(&json!([script, out]))?;
-            files.push((answer, contents(&out)?));
+            files.push((answer, tree(&out)?));
         }
         if files[0] == files[1] {
             continue;
@@ -323,28 +323,6 @@ pub(crate) fn write(
         allowed.get_or_insert(text);
     }
     Ok(allowed.map_or(Compared::Same, Compared::Allowed))
-}
-
-/// Returns the files below a folder.
-fn contents(folder: &Path) -> io::Result<BTreeMap<PathBuf, Vec<u8>>> {
-    let mut found = BTreeMap::new();
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            let name = path.file_name().unwrap_or_default();
-            found.extend(
-                contents(&path)?
-                    .into_iter()
-                    .map(|(inner, bytes)| (Path::new(name).join(inner), bytes)),
-            );
-        } else {
-            found.insert(
-                path.file_name().unwrap_or_default().into(),
-                fs::read(&path)?,
-            );
-        }
-    }
-    Ok(found)
 }
 
 fn digest(answer: Option<&str>) -> u64 {

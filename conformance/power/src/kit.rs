@@ -87,35 +87,16 @@ impl Kit {
         })
     }
 
-    /// Grades cases until at least `most` have failed, and returns the results. A known failure of the original counts
-    /// only if its class changed, as on a failure list, and if no other case fails.
+    /// Grades all cases, or only those in `only`, until at least `most` have failed, and returns the results. A known
+    /// failure of the original counts only if its class changed, as on a failure list, and if no other case fails.
     pub(crate) fn grade(
         &self,
         manifest: &Manifest,
         known: &[Known],
         most: usize,
+        only: Option<&[String]>,
     ) -> Result<Vec<CaseResult>, Fault> {
-        self.grade_some(manifest, known, most, |_| true)
-    }
-
-    /// Grades these cases again.
-    pub(crate) fn again(
-        &self,
-        manifest: &Manifest,
-        known: &[Known],
-        cases: &[String],
-    ) -> Result<Vec<CaseResult>, Fault> {
-        let is_one = |name: &str| cases.iter().any(|case| case == name);
-        self.grade_some(manifest, known, usize::MAX, is_one)
-    }
-
-    fn grade_some(
-        &self,
-        manifest: &Manifest,
-        known: &[Known],
-        most: usize,
-        is_chosen: impl Fn(&str) -> bool,
-    ) -> Result<Vec<CaseResult>, Fault> {
+        let is_chosen = |name: &str| only.is_none_or(|cases| cases.iter().any(|case| case == name));
         let is_known = |case: &CaseResult| known.iter().any(|known| known.is_same_case(case));
         let is_new_class = |case: &CaseResult| {
             let mut same = known.iter().filter(|known| known.is_same_case(case));

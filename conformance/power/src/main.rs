@@ -175,7 +175,7 @@ fn run(cli: &Cli) -> Result<usize, Fault> {
                 typed.extend(old.iter().position(is_own).map(|seq| old.swap_remove(seq)));
                 continue;
             }
-            let record = judge.typed(fault, &mutant)?;
+            let record = judge.record(&mutant, Some(fault))?;
             show(&of.name, &record);
             typed.push(record);
         }
@@ -195,7 +195,7 @@ fn run(cli: &Cli) -> Result<usize, Fault> {
             {
                 break;
             }
-            let record = judge.mutant(mutant)?;
+            let record = judge.record(mutant, None)?;
             show(&of.name, &record);
             valid += usize::from(record.outcome != Outcome::Invalid);
             drawn.push(record);

@@ -105,7 +105,7 @@ impl<'a> Judge<'a> {
         }
         let original = workshop.original(&folder.join("original"))?;
         // The starters fail some cases.
-        let results = kit.grade(&original, &[], usize::MAX)?;
+        let results = kit.grade(&original, &[], usize::MAX, None)?;
         if !original.name.starts_with("starter") && !kit::failed(&results).is_empty() {
             let failed = kit::failed(&results);
             return Err(format!("{} itself fails: {failed:?}", original.name).into());
@@ -124,25 +124,18 @@ impl<'a> Judge<'a> {
         })
     }
 
-    pub(crate) fn mutant(&self, mutant: &Mutant) -> Result<Record, Fault> {
-        self.record(mutant, None)
-    }
-
-    pub(crate) fn typed(&self, fault: &Typed, mutant: &Mutant) -> Result<Record, Fault> {
-        self.record(mutant, Some(fault))
-    }
-
-    fn record(&self, mutant: &Mutant, typed: Option<&Typed>) -> Result<Record, Fault> {
+    /// Grades a mutant, which may be a handwritten fault.
+    pub(crate) fn record(&self, mutant: &Mutant, typed: Option<&Typed>) -> Result<Record, Fault> {
         let (mut outcome, mut charge) = (Outcome::Same, None);
         let built = self.workshop.with(mutant, || {
             let most = if typed.is_some() { TYPED } else { ENOUGH };
-            let results = self.kit.grade(&self.manifest, &self.known, most)?;
+            let grade = |most, only| self.kit.grade(&self.manifest, &self.known, most, only);
+            let results = grade(most, None)?;
             charge = kit::charge(&results);
             let mut cases = kit::failed(&results);
             // On a busy machine, one or two failures may be timeouts.
             if (1..ENOUGH).contains(&cases.len()) {
-                let again = self.kit.again(&self.manifest, &self.known, &cases)?;
-                let again = kit::failed(&again);
+                let again = kit::failed(&grade(usize::MAX, Some(cases.as_slice()))?);
                 cases.retain(|case| again.contains(case));
             }
             outcome = match cases {

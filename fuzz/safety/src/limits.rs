@@ -43,17 +43,6 @@ pub enum Case {
 }
 
 impl Case {
-    /// All cases.
-    pub const ALL: [Self; 7] = [
-        Self::Files,
-        Self::Size,
-        Self::Memory,
-        Self::Holes,
-        Self::Deep,
-        Self::Names,
-        Self::Modes,
-    ];
-
     /// Runs the case in a folder. With `has_bug`, a planted bug must make the case fail.
     ///
     /// # Errors
@@ -82,6 +71,13 @@ fn holds(is_so: bool, what: impl Into<String>) -> io::Result<()> {
     }
 }
 
+/// Checks the kind of an error.
+fn fails(what: &str, error: Option<atf::Error>, expected: io::ErrorKind) -> io::Result<()> {
+    let kind = error.map(|error| error.kind().clone());
+    let is_so = kind == Some(ErrorKind::Io(expected));
+    holds(is_so, format!("{what} {kind:?}"))
+}
+
 /// Writes an unfinalized thread.
 fn thread(session: &Path, id: u32) -> io::Result<()> {
     let folder = session.join(format!("thread_{id}"));
@@ -91,15 +87,11 @@ fn thread(session: &Path, id: u32) -> io::Result<()> {
 }
 
 fn limit(resource: Resource, to: u64) -> io::Result<()> {
-    let current = Some(to);
-    setrlimit(
-        resource,
-        Rlimit {
-            current,
-            ..getrlimit(resource)
-        },
-    )
-    .map_err(Into::into)
+    let limits = Rlimit {
+        current: Some(to),
+        ..getrlimit(resource)
+    };
+    Ok(setrlimit(resource, limits)?)
 }
 
 /// Recovers a session, which must have this many events.
@@ -138,12 +130,7 @@ fn size(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {
     if has_bug {
         fs::create_dir(out)?;
     }
-    let kind = error.map(|error| error.kind().clone());
-    let expected = ErrorKind::Io(io::ErrorKind::FileTooLarge);
-    holds(
-        kind == Some(expected.clone()),
-        format!("recover returns {kind:?}"),
-    )?;
+    fails("recover returns", error, io::ErrorKind::FileTooLarge)?;
     holds(!out.exists(), "output is left")?;
     // Creating the thread fails if its kill journal is too large; otherwise, a later write fails.
     for (survive_kill, buffer_size) in [(false, 8 << 10), (true, 2 << 10), (true, 64 << 10)] {
@@ -158,10 +145,10 @@ fn size(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {
                     .map(drop)
             })
         });
-        let kind = written.err().map(|error| error.kind().clone());
-        holds(
-            kind == Some(expected.clone()),
-            format!("a writer returns {kind:?}"),
+        fails(
+            "a writer returns",
+            written.err(),
+            io::ErrorKind::FileTooLarge,
         )?;
     }
     Ok(())
@@ -170,7 +157,6 @@ fn size(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {
 fn memory(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {
     limit(Resource::As, 256 << 20)?;
     let manifest = session.join("manifest.json");
-    let expected = ErrorKind::Io(io::ErrorKind::OutOfMemory);
     // Write 12 million values. If kept, each takes at least 16 bytes.
     for key in ["threads", "unknown"] {
         let mut file = io::BufWriter::new(File::create(&manifest)?);
@@ -181,12 +167,9 @@ fn memory(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {
         let problem = opened
             .manifest()
             .and_then(|manifest| manifest.problems.first().cloned());
-        let kind = problem.filter(|_| !has_bug);
-        let kind = kind.map(|problem| problem.kind().clone());
-        holds(
-            kind == Some(expected.clone()),
-            format!("the error of a manifest with {key} is {kind:?}"),
-        )?;
+        let problem = problem.filter(|_| !has_bug);
+        let what = format!("the error of a manifest with {key} is");
+        fails(&what, problem, io::ErrorKind::OutOfMemory)?;
         recovers(session, out, EVENTS)?;
         fs::remove_dir_all(out)?;
     }
@@ -204,14 +187,8 @@ fn memory(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {
     let detail = detail.map_err(io::Error::other)?;
     let event = detail.get(0).map_err(io::Error::other)?;
     let event = event.ok_or_else(|| io::Error::other("the detail is not found"))?;
-    let kind = detail
-        .payload(&event, usize::MAX)
-        .err()
-        .map(|error| error.kind().clone());
-    holds(
-        kind == Some(expected),
-        format!("the payload's error is {kind:?}"),
-    )
+    let error = detail.payload(&event, usize::MAX).err();
+    fails("the payload's error is", error, io::ErrorKind::OutOfMemory)
 }
 
 /// Returns the number of bytes that this process has read so far.

@@ -7,6 +7,7 @@
 use std::fs::{self, File};
 use std::io;
 use std::ops::Range;
+use std::os::unix::fs::FileExt as _;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::sync::Barrier;
@@ -160,13 +161,14 @@ fn make(change: Change, path: &Path, seed: u64) -> io::Result<()> {
     for _ in 0..8 {
         let place = random.number() % size.max(1);
         thread::yield_now();
+        let open = || File::options().write(true).open(path);
         match change {
             Change::Cut => {
-                File::options().write(true).open(path)?.set_len(place)?;
+                open()?.set_len(place)?;
                 size = place;
             }
-            Change::Overwrite => put(path, place, &[0xff; 100])?,
-            Change::Zeros => put(path, place, &[0; 3000])?,
+            Change::Overwrite => open()?.write_all_at(&[0xff; 100], place)?,
+            Change::Zeros => open()?.write_all_at(&[0; 3000], place)?,
             Change::Replace => {
                 let other = path.with_extension("new");
                 fs::write(&other, b"ATI2 and nothing else")?;
@@ -175,13 +177,6 @@ fn make(change: Change, path: &Path, seed: u64) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-fn put(path: &Path, place: u64, bytes: &[u8]) -> io::Result<()> {
-    use std::io::{Seek, SeekFrom, Write};
-    let mut file = File::options().write(true).open(path)?;
-    file.seek(SeekFrom::Start(place))?;
-    file.write_all(bytes)
 }
 
 /// Reads both files repeatedly until they stop changing, and then once more. Returns the numbers of
