@@ -45,24 +45,10 @@ impl Checked {
         let broken = self
             .findings()
             .filter(|(_, it)| it.rule.is_structural_must());
-        let broken = broken.map(
-            |(
-                report,
-                Finding {
-                    rule,
-                    place,
-                    message,
-                    ..
-                },
-            )| {
-                format!(
-                    "{}: {} at {}: {message}",
-                    report.path.display(),
-                    rule.id,
-                    place.field
-                )
-            },
-        );
+        let broken = broken.map(|(report, it)| {
+            let (path, field) = (report.path.display(), &it.place.field);
+            format!("{path}: {} at {field}: {}", it.rule.id, it.message)
+        });
         let unreadable = self.unreadable.iter();
         let unreadable = unreadable.map(|(path, why)| format!("{}: {why}", path.display()));
         broken.chain(unreadable).collect()

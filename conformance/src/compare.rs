@@ -86,28 +86,20 @@ impl Run {
         let report: Report = serde_json::from_slice(&text).map_err(no_report)?;
         let mut results: BTreeMap<Key, Fault> = BTreeMap::new();
         for (position, case) in report.cases.into_iter().enumerate() {
-            let CaseResult {
-                testee,
-                role,
-                case,
-                outcome,
-                message,
-            } = case;
-            if outcome == "skipped" {
+            if case.outcome == "skipped" {
                 continue;
             }
-            let Some(testee) = report.testees.get(testee) else {
-                let count = report.testees.len();
+            let Some(testee) = report.testees.get(case.testee) else {
+                let (testee, count) = (case.testee, report.testees.len());
                 return Err(at(&format!(
                     "cases[{position}].testee: {testee}, of {count} testees"
                 )));
             };
-            let fault = results
-                .entry((testee.name.clone(), role, case))
-                .or_default();
-            if outcome == "failed" {
+            let key = (testee.name.clone(), case.role, case.case);
+            let fault = results.entry(key).or_default();
+            if case.outcome == "failed" {
                 let before = fault.take().map(|before| before + "; ");
-                *fault = Some(before.unwrap_or_default() + &message);
+                *fault = Some(before.unwrap_or_default() + &case.message);
             }
         }
         Ok(Self {
@@ -133,21 +125,17 @@ impl Run {
         }
         let (mut fixed, mut broken, mut still, mut new) = (0, 0, 0, 0);
         for (key, now) in &later.results {
-            let (word, fault) = match (self.results.get(key), now) {
-                (Some(Some(before)), None) => ("fixed", before),
-                (Some(None), Some(now)) => ("broken", now),
-                (None, Some(now)) => ("new", now),
+            let (count, word, fault) = match (self.results.get(key), now) {
+                (Some(Some(before)), None) => (&mut fixed, "fixed", before),
+                (Some(None), Some(now)) => (&mut broken, "broken", now),
+                (None, Some(now)) => (&mut new, "new", now),
                 (Some(Some(_)), Some(_)) => {
                     still += 1;
                     continue;
                 }
                 (Some(None) | None, None) => continue,
             };
-            match word {
-                "fixed" => fixed += 1,
-                "broken" => broken += 1,
-                _ => new += 1,
-            }
+            *count += 1;
             let (name, role, case) = key;
             let fault = fault.lines().next().unwrap_or_default();
             let line = format!("{word:6}  {name} {role} {case}: {fault}");

@@ -58,10 +58,7 @@ enum Command {
 /// Reads the command line and runs the command.
 pub(crate) fn run() -> ExitCode {
     match Cli::try_parse().map(|cli| cli.command) {
-        Ok(Command::Check(options)) => match command::run(&options) {
-            Ok(status) => ExitCode::from(status),
-            Err(message) => run::failure(&message),
-        },
+        Ok(Command::Check(options)) => exit(command::run(&options)),
         Ok(Command::Compare(options)) => compare::run(&options),
         Ok(Command::Corpus(options)) => corpus::run(&options),
         Ok(Command::Fingerprint(options)) => fingerprint::run(&options),
@@ -99,9 +96,16 @@ fn one_of<T: Copy + Send + Sync + 'static>(
 /// Returns the exit status of a command that writes to standard output.
 fn ended(done: io::Result<u8>) -> ExitCode {
     match done {
-        Ok(status) => ExitCode::from(status),
         // A closed stdout is not an error.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        done => exit(done),
+    }
+}
+
+/// Returns the exit status of a command, and prints its error.
+fn exit<E: ToString>(done: Result<u8, E>) -> ExitCode {
+    match done {
+        Ok(status) => ExitCode::from(status),
         Err(error) => run::failure(&error.to_string()),
     }
 }

@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use super::run::{Testees, each, failure};
+use super::exit;
+use super::run::{Testees, each};
 use atf_conformance::run::shrink;
 use atf_report::Printable;
 
@@ -44,8 +45,5 @@ pub(super) fn run(options: &Options) -> ExitCode {
         }
         Ok(crashes.is_empty())
     });
-    match done {
-        Ok(status) => ExitCode::from(status),
-        Err(error) => failure(&error.to_string()),
-    }
+    exit(done)
 }

@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use atf_conformance::run::smoke;
 use atf_report::Printable;
 
-use super::run::{Testees, each, failure, tasks};
+use super::exit;
+use super::run::{Testees, each, tasks};
 
 const AFTER_HELP: &str = "\
 Runs one simple case for each role, feature and wire version that an implementation claims, and
@@ -35,8 +36,5 @@ pub(super) fn run(options: &Options) -> ExitCode {
         }
         Ok(result.is_ok())
     });
-    match done {
-        Ok(status) => ExitCode::from(status),
-        Err(error) => failure(&error.to_string()),
-    }
+    exit(done)
 }

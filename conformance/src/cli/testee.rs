@@ -1,5 +1,6 @@
 //! `testee`: runs the reference implementation through the kit's protocol.
 
+use std::error::Error;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -44,33 +45,23 @@ enum Role {
 }
 
 pub(super) fn run(options: &Options) -> ExitCode {
-    match &options.role {
-        Role::Read { path } => answer(&reference::read(path)),
-        Role::Query { query, path } => match reference::query(query, path) {
-            Ok(document) => answer(&document),
-            Err(error) => {
-                let _ = writeln!(io::stderr(), "atf-conformance: {error}");
-                ExitCode::from(2)
-            }
-        },
-        Role::Write { script, out } => match writer::write_file(script, out) {
-            Ok(()) => ExitCode::from(exit::DONE),
-            Err(error) => {
-                let _ = writeln!(io::stderr(), "atf-conformance: {error}");
-                ExitCode::from(2)
-            }
-        },
-        Role::Validate { path } => answer(&reference::validate(path)),
-    }
+    super::exit(answer(&options.role))
 }
 
-fn answer(document: &Value) -> ExitCode {
-    if let Err(error) = writeln!(io::stdout().lock(), "{document}") {
-        let _ = writeln!(io::stderr(), "atf-conformance: {error}");
-        return ExitCode::from(2);
-    }
+/// Performs the task, and returns the protocol's exit code.
+fn answer(role: &Role) -> Result<u8, Box<dyn Error>> {
+    let document = match role {
+        Role::Read { path } => reference::read(path),
+        Role::Query { query, path } => reference::query(query, path)?,
+        Role::Write { script, out } => {
+            writer::write_file(script, out)?;
+            return Ok(exit::DONE);
+        }
+        Role::Validate { path } => reference::validate(path),
+    };
+    writeln!(io::stdout().lock(), "{document}")?;
     match document.get("verdict").and_then(Value::as_str) {
-        Some("reject") => ExitCode::from(exit::REJECTED),
-        _ => ExitCode::from(exit::DONE),
+        Some("reject") => Ok(exit::REJECTED),
+        _ => Ok(exit::DONE),
     }
 }

@@ -14,7 +14,7 @@ use std::{fs, io};
 use serde_json::Value;
 
 use super::json::text;
-use super::{Case, Subject, at};
+use super::{Case, at};
 use crate::Verdict;
 
 /// The columns of `index.csv`.
@@ -65,7 +65,7 @@ pub fn export(folder: &Path, cases: &[Case]) -> io::Result<()> {
             documents.join(" "),
             case.name.clone(),
             case.wire.to_string(),
-            kind(case.subject).to_owned(),
+            case.subject.name().to_owned(),
             letters(&case.verdicts),
             events(case).unwrap_or_default(),
             case.rules.join(" "),
@@ -90,14 +90,6 @@ fn letters(verdicts: &[Verdict]) -> String {
         Verdict::Reject => 'n',
     };
     verdicts.iter().map(letter).collect()
-}
-
-const fn kind(subject: Subject) -> &'static str {
-    match subject {
-        Subject::Index => "index",
-        Subject::Detail => "detail",
-        Subject::Session => "session",
-    }
 }
 
 /// Returns the correct documents.

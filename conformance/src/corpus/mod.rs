@@ -358,15 +358,16 @@ named! {
     }
 }
 
-/// The kind of file or folder that a case asks implementations to read.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Subject {
-    /// An `index.atf`.
-    #[default]
-    Index,
-    /// A `detail.atf`.
-    Detail,
-    /// A session's folder.
-    Session,
+named! {
+    /// The kind of file or folder that a case asks implementations to read.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+    pub enum Subject {
+        /// An `index.atf`.
+        #[default]
+        Index = "index",
+        /// A `detail.atf`.
+        Detail = "detail",
+        /// A session's folder.
+        Session = "session",
+    }
 }

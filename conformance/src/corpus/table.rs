@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value, json};
 
 use super::shape::Region;
-use super::{Case, FLAGS, Subject};
+use super::{Case, FLAGS};
 use crate::hex::{hex, sha256};
 
 /// The families of rules that have their own tables.
@@ -46,9 +46,7 @@ pub(super) fn path(case: &Case) -> String {
     let name = match (family, case.subject) {
         _ if case.is_large() => "large",
         (Some((_, name)), _) => name,
-        (None, Subject::Index) => "index",
-        (None, Subject::Detail) => "detail",
-        (None, Subject::Session) => "session",
+        (None, subject) => subject.name(),
     };
     format!("v{}/{name}.json", case.wire)
 }

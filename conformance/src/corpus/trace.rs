@@ -282,17 +282,15 @@ impl Trace {
 
     /// Adds an index file. Its fields need not be consistent.
     pub fn put_index(&mut self, path: &str, file: &IndexFile) {
-        self.put(path, file.bytes());
         let shape = Shape::new(false, file.version, vec![32; file.events.len()]);
-        self.shapes.insert(path.to_owned(), shape);
+        self.put_shaped(path, file.bytes(), shape);
     }
 
     /// Adds a detail file. Its fields need not be consistent.
     pub fn put_detail(&mut self, path: &str, file: &DetailFile) {
-        self.put(path, file.bytes());
         let sizes = file.events.iter().map(|event| 24 + event.payload.len());
         let shape = Shape::new(true, file.version, sizes.collect());
-        self.shapes.insert(path.to_owned(), shape);
+        self.put_shaped(path, file.bytes(), shape);
     }
 
     /// Adds a trace file whose parts are described by `shape`.

@@ -5,7 +5,7 @@ use std::path::Path;
 use atf::detail::{DetailEvent, DetailReader, FunctionPayload};
 use atf::index::{IndexEvent, IndexReader};
 use atf::wire::{Field, Record};
-use atf::{Checksum, Completeness, CountSource, Wire};
+use atf::{Checksum, Completeness, Wire};
 use serde_json::{Map, Value, json};
 
 use super::rejected;
@@ -38,21 +38,18 @@ pub(super) fn of_index(reader: &IndexReader, verdict: Verdict) -> atf::Result<Va
         .map(|event| event.map(|event| index_event(wire, &event)))
         .collect::<atf::Result<Vec<_>>>()?;
     let footer = reader.footer_bytes();
-    let footer = footer.map(|bytes| fields(Record::IndexFooter, wire, bytes));
-    let end = End {
-        event_count: reader.event_count(),
-        count_source: reader.count_source(),
-        checksum: reader.checksum()?,
-        completeness: reader.completeness(),
-        bytes_after_footer: reader.bytes_after_footer(),
-    };
     Ok(json!({
         "kind": "index",
         "verdict": verdict,
         "header": fields(Record::IndexHeader, wire, reader.header_bytes()),
         "events": events,
-        "footer": footer,
-        "derived": end.derived(),
+        "footer": footer.map(|bytes| fields(Record::IndexFooter, wire, bytes)),
+        "derived": {
+            "event_count": text(reader.event_count()),
+            "count_source": reader.count_source().name(),
+            "checksum": checksum(reader.checksum()?),
+            "trailing_bytes": trailing(reader.completeness(), reader.bytes_after_footer()),
+        },
     }))
 }
 
@@ -67,21 +64,18 @@ pub(super) fn of_detail(reader: &DetailReader, verdict: Verdict) -> atf::Result<
         .map(|event| detail_event(reader, &event?))
         .collect::<atf::Result<Vec<_>>>()?;
     let footer = reader.footer_bytes();
-    let footer = footer.map(|bytes| fields(Record::DetailFooter, wire, bytes));
-    let end = End {
-        event_count: reader.event_count(),
-        count_source: reader.count_source(),
-        checksum: reader.checksum()?,
-        completeness: reader.completeness(),
-        bytes_after_footer: reader.bytes_after_footer(),
-    };
     Ok(json!({
         "kind": "detail",
         "verdict": verdict,
         "header": fields(Record::DetailHeader, wire, reader.header_bytes()),
         "events": events,
-        "footer": footer,
-        "derived": end.derived(),
+        "footer": footer.map(|bytes| fields(Record::DetailFooter, wire, bytes)),
+        "derived": {
+            "event_count": text(reader.event_count()),
+            "count_source": reader.count_source().name(),
+            "checksum": checksum(reader.checksum()?),
+            "trailing_bytes": trailing(reader.completeness(), reader.bytes_after_footer()),
+        },
     }))
 }
 
@@ -153,46 +147,33 @@ fn detail_event(reader: &DetailReader, event: &DetailEvent) -> atf::Result<Value
     Ok(fields.into())
 }
 
-/// The facts known about the end of a file, for both kinds of files.
-struct End<'a> {
-    event_count: u64,
-    count_source: CountSource,
-    checksum: Checksum,
-    completeness: &'a Completeness,
-    bytes_after_footer: u64,
+fn checksum(checksum: Checksum) -> &'static str {
+    match checksum {
+        Checksum::Good => "good",
+        Checksum::Absent => "absent",
+        Checksum::NotChecked => "not_checked",
+        // This value never appears in a document, because a file with a bad checksum is rejected.
+        _ => "bad",
+    }
 }
 
-impl End<'_> {
-    fn derived(&self) -> Value {
-        let trailing_bytes = match self.completeness {
-            Completeness::Unfinalized {
-                trailing_bytes,
-                zero_tail_bytes,
-                partial_footer,
-                ..
-            } => {
-                let partial = partial_footer.map_or(0, |partial| partial.size);
-                trailing_bytes
-                    .saturating_add(*zero_tail_bytes)
-                    .saturating_add(partial)
-            }
-            Completeness::DamagedFooter { trailing_bytes, .. } => *trailing_bytes,
-            _ => self.bytes_after_footer,
-        };
-        json!({
-            "event_count": text(self.event_count),
-            "count_source": self.count_source.name(),
-            "checksum": match self.checksum {
-                Checksum::Good => "good",
-                Checksum::Absent => "absent",
-                Checksum::NotChecked => "not_checked",
-                // This value never appears in a document, because a file with a bad checksum is
-                // rejected.
-                _ => "bad",
-            },
-            "trailing_bytes": text(trailing_bytes),
-        })
-    }
+/// Returns the number of bytes that are part of neither events nor a footer.
+fn trailing(completeness: &Completeness, bytes_after_footer: u64) -> Value {
+    text(match completeness {
+        Completeness::Unfinalized {
+            trailing_bytes,
+            zero_tail_bytes,
+            partial_footer,
+            ..
+        } => {
+            let partial = partial_footer.map_or(0, |partial| partial.size);
+            trailing_bytes
+                .saturating_add(*zero_tail_bytes)
+                .saturating_add(partial)
+        }
+        Completeness::DamagedFooter { trailing_bytes, .. } => *trailing_bytes,
+        _ => bytes_after_footer,
+    })
 }
 
 /// Formats a 64-bit field.

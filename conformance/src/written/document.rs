@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::compare::Found;
 use super::{DETAIL_SIZE, END_SIZE, EVENT_SIZE, Wrong, folder};
 use crate::Verdict;
+use crate::corpus::derive_session;
 use crate::corpus::document::readable;
 use crate::corpus::shape::Shape;
 use crate::scripts::{Script, Thread};
@@ -41,8 +42,7 @@ impl Documents {
             index: Vec::new(),
             detail: Vec::new(),
         };
-        let (mut threads, mut merged, mut details) = (Vec::new(), Vec::new(), 0);
-        let mut is_whole = true;
+        let (mut threads, mut is_whole) = (Vec::new(), true);
         for (id, thread) in script.threads() {
             let Some(found) = folder::index(out, id)? else {
                 continue;
@@ -57,9 +57,6 @@ impl Documents {
                 None => Value::Null,
             };
             this.index.push((found.file, index.clone()));
-            let times = (0_u64..).zip(&thread.events);
-            merged.extend(times.map(|(seq, event)| (event.timestamp_ns, id, seq)));
-            details += thread.details.len();
             is_whole &= thread.is_finalized;
             threads.push(json!({
                 "thread_id": id,
@@ -68,7 +65,6 @@ impl Documents {
                 "derived": {"dangling_links": "0", "orphan_details": "0"},
             }));
         }
-        merged.sort_unstable();
         let verdict = if is_whole { "accept" } else { "recover" };
         // Readers do not follow a symlink.
         let manifest = fs::symlink_metadata(out.join(MANIFEST_FILE));
@@ -77,21 +73,9 @@ impl Documents {
         } else {
             "absent"
         };
-        let order = merged.iter().map(|(_, id, seq)| json!([id, text(*seq)]));
         this.session = (!threads.is_empty()).then(|| {
-            json!({
-                "kind": "session",
-                "verdict": verdict,
-                "threads": threads,
-                "derived": {
-                    "manifest": manifest,
-                    "event_count": text(merged.len() as u64),
-                    "detail_count": text(details as u64),
-                    "time_start_ns": merged.first().map(|(time, ..)| text(*time)),
-                    "time_end_ns": merged.last().map(|(time, ..)| text(*time)),
-                    "merged": order.collect::<Vec<_>>(),
-                },
-            })
+            let derived = derive_session(&threads, manifest);
+            json!({"kind": "session", "verdict": verdict, "threads": threads, "derived": derived})
         });
         Ok(this)
     }
@@ -136,8 +120,4 @@ fn detail(found: &Found, thread: &Thread<'_>) -> Result<Value, Wrong> {
     let sizes = thread.details.iter();
     let events = sizes.map(|detail| DETAIL_SIZE + detail.payload.len());
     document(found, thread, true, start, events.collect())
-}
-
-fn text(number: u64) -> Value {
-    number.to_string().into()
 }

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::path::Path;
 
 use atf::Error;
-use atf::detail::{DetailEventHeader, DetailReader};
+use atf::detail::DetailReader;
 use atf::index::{IndexEvent, IndexReader};
 use atf::thread::ThreadReader;
 
@@ -99,14 +99,13 @@ fn compare_details(file: &File, thread: &Thread<'_>, reader: &DetailReader) -> R
     for (event, asked) in reader.events_in(..).zip(&thread.details) {
         let event = event?;
         let place = format!("events[{}]", event.seq);
-        let DetailEventHeader {
-            event_type,
-            flags,
-            index_seq,
-            timestamp,
-            ..
-        } = event.header;
-        let found = (event_type.0, flags, index_seq, timestamp);
+        let header = &event.header;
+        let found = (
+            header.event_type.0,
+            header.flags,
+            header.index_seq,
+            header.timestamp,
+        );
         let expected = (
             asked.event_type,
             asked.flags,
@@ -125,32 +124,25 @@ fn compare_details(file: &File, thread: &Thread<'_>, reader: &DetailReader) -> R
 type Facts = (u64, u64, u32, Option<u32>, Option<u64>);
 
 fn facts(event: &IndexEvent) -> Facts {
-    let IndexEvent {
-        timestamp_ns,
-        function_id,
-        event_kind,
-        call_depth,
-        detail_seq,
-        ..
-    } = *event;
-    let kind = event_kind.0;
-    (timestamp_ns, function_id, kind, call_depth, detail_seq)
+    (
+        event.timestamp_ns,
+        event.function_id,
+        event.event_kind.0,
+        event.call_depth,
+        event.detail_seq,
+    )
 }
 
 fn asked_facts(event: &Index, wire: u8) -> Facts {
-    let Index {
-        timestamp_ns,
-        function_id,
-        event_kind,
-        call_depth,
-        detail_seq,
-        ..
-    } = *event;
     let wire = atf::Wire::from_version(wire);
     let depth = wire.filter(|wire| wire.records_call_depth());
-    let depth = depth.map(|_| call_depth);
-    let kind = event_kind.into();
-    (timestamp_ns, function_id, kind, depth, detail_seq)
+    (
+        event.timestamp_ns,
+        event.function_id,
+        event.event_kind.into(),
+        depth.map(|_| event.call_depth),
+        event.detail_seq,
+    )
 }
 
 /// The path of a file, relative to the session folder.

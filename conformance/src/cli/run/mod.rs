@@ -219,10 +219,8 @@ pub(super) fn kit() -> io::Result<PathBuf> {
 }
 
 fn candidate(path: &Path) -> Candidate {
-    match Manifest::open(path) {
-        Ok(manifest) => Candidate::Manifest(Box::new(manifest)),
-        Err(error) => Candidate::Unusable(error),
-    }
+    let opened = Manifest::open(path).map(Box::new);
+    opened.map_or_else(Candidate::Unusable, Candidate::Manifest)
 }
 
 pub(super) fn run(options: &Options) -> ExitCode {
