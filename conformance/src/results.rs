@@ -225,6 +225,17 @@ pub struct Note {
     pub text: String,
 }
 
+impl Note {
+    /// Makes a note about no rule.
+    pub(crate) fn advice(text: String) -> Self {
+        Self {
+            severity: Severity::Advice,
+            rule: None,
+            text,
+        }
+    }
+}
+
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { rule, text, .. } = self;
@@ -557,6 +568,11 @@ impl Difference {
             rule: None,
             hexdump: None,
         }
+    }
+
+    /// Describes the place and both values.
+    pub(crate) fn text(&self) -> String {
+        format!("{}: {}, expected {}", self.place, self.got, self.expected)
     }
 }
 

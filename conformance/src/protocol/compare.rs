@@ -228,7 +228,8 @@ pub(crate) fn is_same_thread(one: &Value, other: &Value) -> bool {
     one.get("thread_id") == other.get("thread_id")
 }
 
-fn is_rejected(document: &Value) -> bool {
+/// Returns whether a document rejects its file or session.
+pub(crate) fn is_rejected(document: &Value) -> bool {
     document.get("verdict").is_some_and(|it| it == "reject")
 }
 

@@ -14,8 +14,8 @@ pub mod schema;
 mod step;
 pub(crate) mod text;
 
-pub(crate) use compare::is_same_thread;
 pub use compare::{Mismatch, differences};
+pub(crate) use compare::{is_rejected, is_same_thread};
 pub use document::{Answer, Broken};
 pub use grade::holds_events;
 pub use locate::{beginning, locate, locate_beginning, locate_field};

@@ -14,7 +14,6 @@ use crate::corpus::Case;
 use crate::protocol::{Answer, Broken, Feature, Manifest, exit};
 use crate::queries::{Queried, queried};
 use crate::results::{Difference, Failure, Files, Note, Outcome, Role, shortened};
-use crate::rules::Severity;
 
 /// A task to answer the queries about a session.
 #[derive(Debug)]
@@ -110,24 +109,12 @@ impl Task for Asking {
         if unsupported == all {
             return Outcome::unsupported().into();
         }
-        let message = |first: &Difference| {
-            let Difference {
-                place,
-                got,
-                expected,
-                ..
-            } = first;
-            format!("{place}: {got}, expected {expected}")
-        };
         let differences = self.differences(&document);
         let number = |count: usize| f64::from(u32::try_from(count).expect("few queries"));
-        let note = (unsupported > 0).then(|| Note {
-            severity: Severity::Advice,
-            rule: None,
-            text: format!("{unsupported} of {all} queries are unsupported and were not graded"),
-        });
+        let note = format!("{unsupported} of {all} queries are unsupported and were not graded");
+        let note = (unsupported > 0).then(|| Note::advice(note));
         Graded {
-            outcome: Outcome::of_differences(Failure::WrongDecode, message, differences),
+            outcome: Outcome::of_differences(Failure::WrongDecode, Difference::text, differences),
             share: number(all - unsupported) / number(all),
             notes: note.into_iter().collect(),
         }

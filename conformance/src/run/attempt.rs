@@ -5,7 +5,6 @@ use std::time::Duration;
 use super::Graded;
 use crate::protocol::{Answer, differences};
 use crate::results::{Note, Outcome, UNSTABLE};
-use crate::rules::Severity;
 
 /// The result of running a case once.
 pub(super) struct Attempt {
@@ -60,11 +59,8 @@ impl Attempt {
 
     /// Adds a note that the results of a case differ.
     pub(super) fn differs(&mut self, text: &str) {
-        self.graded.notes.push(Note {
-            severity: Severity::Advice,
-            rule: None,
-            text: format!("{UNSTABLE}{text}"),
-        });
+        let note = Note::advice(format!("{UNSTABLE}{text}"));
+        self.graded.notes.push(note);
     }
 
     pub(super) fn describe(&self) -> String {

@@ -251,29 +251,20 @@ fn of_file(
         ["events"] => or_record(event),
         ["footer"] => or_record(footer),
         ["derived", "checksum"] => {
-            let of_checksums = |ids: [&'static rules::Rule; 3]| {
-                let mut broken = case.broken.iter().filter(|(path, _)| is_own(path));
-                let found = broken.find(|(_, rule)| ids.iter().any(|known| known.id == *rule));
-                match found {
-                    Some((_, first)) if *first == ids[2].id => rule("ATF-RDER-005").id,
-                    Some((_, rule)) => rule,
-                    None => ids[0].id,
-                }
-            };
-            let rule = if is_detail {
-                of_checksums([
-                    rule("ATF-DFTR-004"),
-                    rule("ATF-DFTR-005"),
-                    rule("ATF-DFTR-006"),
-                ])
+            let ids = if is_detail {
+                ["ATF-DFTR-004", "ATF-DFTR-005", "ATF-DFTR-006"]
             } else {
-                of_checksums([
-                    rule("ATF-IFTR-004"),
-                    rule("ATF-IFTR-005"),
-                    rule("ATF-IFTR-006"),
-                ])
+                ["ATF-IFTR-004", "ATF-IFTR-005", "ATF-IFTR-006"]
             };
-            Some(rule.to_owned())
+            let [wrong, ieee, absent] = ids.map(|id| rule(id).id);
+            let mut broken = case.broken.iter().filter(|(path, _)| is_own(path));
+            let found = broken.find(|(_, id)| [wrong, ieee, absent].contains(id));
+            let charge = match found {
+                Some((_, id)) if *id == absent => rule("ATF-RDER-005").id,
+                Some((_, id)) => *id,
+                None => wrong,
+            };
+            Some(charge.to_owned())
         }
         ["derived", name] => or_record(&format!("derived.{name}")),
         _ => own().map(str::to_owned),

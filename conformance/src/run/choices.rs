@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::corpus::{Because, Case, FileVerdicts, Reason, derive_session, derive_thread};
 use crate::lacks::{Lack, allows, breaks_checksum};
-use crate::protocol::{Mismatch, Step, holds_events, is_same_thread};
+use crate::protocol::{Mismatch, Step, holds_events, is_rejected, is_same_thread};
 use crate::results::Grade;
 use crate::{Verdict, verdict_in};
 
@@ -107,10 +107,6 @@ pub(super) fn is_harmless(
     let is_harm = !reasons.is_empty() && !reasons.iter().any(Reason::is_sentence);
     let has_document = verdicts.iter().any(|verdict| *verdict != Verdict::Reject);
     is_harm && verdict != Verdict::Reject && (has_document || !holds_events(Some(document)))
-}
-
-fn is_rejected(document: &Value) -> bool {
-    document.get("verdict").is_some_and(|it| it == "reject")
 }
 
 /// Returns the pairs of a thread's index and detail events that link to each other.

@@ -1,7 +1,6 @@
 //! Reads lists of known failures and finds their stale entries.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -349,14 +348,8 @@ fn word(text: &str) -> (&str, &str) {
 }
 
 fn entry_line(class: Failure, case: &str, reason: &str) -> String {
-    let mut line = String::new();
-    // Writing to a string cannot fail.
-    let _ = write!(
-        line,
-        "{:13} {} {reason}",
-        class.name(),
-        globset::escape(case)
-    );
+    let (class, case) = (class.name(), globset::escape(case));
+    let line = format!("{class:13} {case} {reason}");
     line.trim_end().to_owned()
 }
 

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use crate::results::{CaseResult, Note, Outcome};
-use crate::rules::Severity;
 
 /// The ends of two cases' names. The second case has four times the events.
 const SIZES: [&str; 2] = ["large-details-10000", "large-details-40000"];
@@ -28,14 +27,10 @@ pub(super) fn note_growth(cases: &mut [CaseResult]) {
         let Some((.., less)) = own else { continue };
         if case.elapsed >= LEAST_TIME && case.elapsed >= *less * LEAST_RATIO {
             let [less, more] = [*less, case.elapsed].map(|time| time.as_secs_f64());
-            case.notes.push(Note {
-                severity: Severity::Advice,
-                rule: None,
-                text: format!(
-                    "four times the details take {:.0} times as long: {more:.2} s instead of {less:.2} s",
-                    more / less
-                ),
-            });
+            case.notes.push(Note::advice(format!(
+                "four times the details take {:.0} times as long: {more:.2} s instead of {less:.2} s",
+                more / less
+            )));
         }
     }
 }

@@ -17,7 +17,6 @@ use super::warden::{End, Warden, is_shortage};
 use super::{About, Ended, Limits, Options, Task};
 use crate::protocol::{Feature, Manifest};
 use crate::results::{CaseResult, Grading, Note, Outcome, Role};
-use crate::rules::Severity;
 
 /// How long to wait for a missing system resource before trying again.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -130,38 +129,29 @@ impl<'a> Pool<'a> {
     /// Runs a case and returns its result. Skips the case if the implementation does not support
     /// it.
     fn case(&self, work: &Work<'_>) -> io::Result<CaseResult> {
-        let Work {
-            testee,
-            manifest,
-            task,
-        } = *work;
-        let Attempt {
-            graded,
-            elapsed,
-            stderr,
-            ..
-        } = match unsupported(manifest, task) {
+        let (manifest, task) = (work.manifest, work.task);
+        let run = match unsupported(manifest, task) {
             Some(why) => Attempt::skipped(why),
             None => self.repeated(work)?,
         };
         let about = task.about();
         Ok(CaseResult {
-            testee,
+            testee: work.testee,
             role: about.role,
             case: about.name.to_owned(),
             rules: about.rules.to_vec(),
             note: about.note.to_owned(),
-            not_graded: match graded.outcome {
+            not_graded: match run.graded.outcome {
                 Outcome::Skipped { .. } => Vec::new(),
                 _ => task.not_graded(manifest),
             },
-            share: graded.share * task.share(manifest),
+            share: run.graded.share * task.share(manifest),
             files: task.files(),
-            outcome: graded.outcome,
-            notes: graded.notes,
+            outcome: run.graded.outcome,
+            notes: run.graded.notes,
             listed: None,
-            elapsed,
-            stderr,
+            elapsed: run.elapsed,
+            stderr: run.stderr,
         })
     }
 
@@ -173,25 +163,19 @@ impl<'a> Pool<'a> {
         served: Option<&[String]>,
         keeps: bool,
     ) -> io::Result<Attempt> {
-        let Work {
-            testee,
-            manifest,
-            task,
-        } = *work;
+        let (manifest, task) = (work.manifest, work.task);
         let grade = |ended: &Ended, place: &Path| {
             let mut graded = task.grade(manifest, ended, place);
             if self.options.grading == Grading::Data {
                 graded.outcome.forget_labels();
             }
+            let is_session = manifest.has(Feature::Session);
             if keeps
                 && let (Outcome::Passed, Some(written)) = (&graded.outcome, task.writes(place))
-                && let Err(error) = self
-                    .keep
-                    .take(testee, manifest.has(Feature::Session), written)
+                && let Err(error) = self.keep.take(work.testee, is_session, written)
             {
-                graded
-                    .notes
-                    .push(advice("its files cannot be passed to readers", &error));
+                let text = format!("its files cannot be passed to readers: {error}");
+                graded.notes.push(Note::advice(text));
             }
             let reads = task.about().role != Role::Write;
             let code = ended.exit_code().ok().filter(|_| reads);
@@ -204,8 +188,8 @@ impl<'a> Pool<'a> {
         };
         let (mut run, removed) = self.with(manifest, task, served, grade)?;
         let failed = removed.err();
-        let note = failed.map(|error| advice("cannot remove its folder", &error));
-        run.graded.notes.extend(note);
+        let note = failed.map(|error| format!("cannot remove its folder: {error}"));
+        run.graded.notes.extend(note.map(Note::advice));
         Ok(run)
     }
 
@@ -295,14 +279,9 @@ impl<'a> Pool<'a> {
         };
         let ran = match served {
             Some(command) => {
-                let Self {
-                    options,
-                    servers,
-                    cases,
-                    ..
-                } = self;
                 let start = Instant::now();
-                let asked = servers.ask(command, &placeholders, &limits, options, cases);
+                let (servers, options) = (&self.servers, self.options);
+                let asked = servers.ask(command, &placeholders, &limits, options, &self.cases);
                 self.watched(asked, start)
             }
             None => self.end(manifest, task, &placeholders, &work, &limits),
@@ -362,16 +341,6 @@ fn unwatched(why: String, elapsed: Duration) -> Ended {
         stderr: String::new(),
         elapsed,
         opened: Ok(Vec::new()),
-    }
-}
-
-/// Creates a note, which is not a failure, about a problem that the kit had with an
-/// implementation's files.
-fn advice(what: &str, error: &io::Error) -> Note {
-    Note {
-        severity: Severity::Advice,
-        rule: None,
-        text: format!("{what}: {error}"),
     }
 }
 

@@ -13,15 +13,13 @@ use super::outside::has_canary;
 use super::task::{About, Smoke, Task};
 use super::warden::Ended;
 use super::{Graded, blame};
-use crate::corpus::CHECKSUMS;
-use crate::corpus::{Case, Class};
+use crate::corpus::{CHECKSUMS, Case, Class};
 use crate::lacks::{Lack, allows, breaks_checksum, of_case, omit, omit_unasked};
 use crate::protocol::{
     Answer, Broken, Feature, Manifest, Mismatch, differences, holds_events, locate,
     locate_beginning, locate_field, schema,
 };
 use crate::results::{Difference, Failure, Files, Grade, Hexdump, Note, Outcome, Role};
-use crate::rules::Severity;
 use crate::{Place, Verdict};
 
 /// The place of a wrong verdict in a document.
@@ -120,12 +118,9 @@ impl Task for Reading {
         let unseen = unseen.filter(|_| self.case.decoys().next().is_some());
         Graded {
             notes: unseen
-                .map(|why| Note {
-                    severity: Severity::Advice,
-                    rule: None,
-                    text: format!(
-                        "could not detect whether a file outside the session was opened: {why}"
-                    ),
+                .map(|why| {
+                    let what = "could not detect whether a file outside the session was opened";
+                    Note::advice(format!("{what}: {why}"))
                 })
                 .into_iter()
                 .collect(),
@@ -300,16 +295,10 @@ impl Reading {
     }
 
     fn message(&self, first: &Difference) -> String {
-        let Difference {
-            place,
-            expected,
-            got,
-            ..
-        } = first;
-        if place != VERDICT {
-            return format!("{place}: {got}, expected {expected}");
+        if first.place != VERDICT {
+            return first.text();
         }
-        let mut message = format!("{got}, expected {expected}");
+        let mut message = format!("{}, expected {}", first.got, first.expected);
         if let Some((file, rule, place)) = self.broken() {
             // Writing to a string cannot fail.
             let _ = write!(message, ": {rule} is broken in {file}");

@@ -6,8 +6,7 @@ use std::path::Path;
 
 use super::pool::Pool;
 use super::task::{About, Smoke};
-use super::warden::End;
-use super::warden::Ended;
+use super::warden::{End, Ended};
 use crate::protocol::Manifest;
 use crate::results::Failure;
 

@@ -9,8 +9,7 @@ use std::sync::Arc;
 
 use super::Graded;
 use super::task::{About, Smoke, Task};
-use super::warden::End;
-use super::warden::Ended;
+use super::warden::{End, Ended};
 use crate::protocol::{Broken, Feature, Manifest, beginning, exit};
 use crate::results::{Difference, Failure, Files, Outcome, Role};
 use crate::scripts::{self, Operation, Scripted};
@@ -66,9 +65,7 @@ impl Writing {
             scripted: Arc::new(scripted),
         }
     }
-}
 
-impl Writing {
     /// Returns the folder that the writer writes to.
     fn out(&self, place: &Path) -> PathBuf {
         let mut out = place.join("out");

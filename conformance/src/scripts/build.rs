@@ -45,12 +45,11 @@ impl Builder {
 
     /// Sets the header values of the threads to open.
     pub fn platform(&mut self, arch: u8, os: u8, clock_type: u8) -> &mut Self {
-        let session = self.session;
         self.session = Open {
             arch,
             os,
             clock_type,
-            ..session
+            ..self.session
         };
         self
     }
