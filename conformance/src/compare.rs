@@ -7,8 +7,7 @@ use std::{fs, io};
 
 use serde::Deserialize;
 
-use atf_report::Editions;
-use atf_report::Printable;
+use atf_report::{Editions, Printable};
 
 /// The version of the JSON reports that can be compared.
 const FORMAT: u64 = 2;

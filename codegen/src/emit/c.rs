@@ -30,10 +30,8 @@ const TEMPLATES: [(&str, &str); 8] = templates!("c":
 /// Never, because each header has a name.
 #[must_use]
 pub fn headers(layout: &Layout) -> Vec<GeneratedFile> {
-    let one = layout
-        .wires
-        .iter()
-        .map(|&wire| view::of_one_wire(layout, wire));
+    let wires = layout.wires.iter();
+    let one = wires.map(|&wire| view::of_one_wire(layout, wire));
     let headers: Vec<Value> = one.chain([view::of_every_wire(layout)]).collect();
     let file = |name: &str, text| GeneratedFile {
         path: format!("{INCLUDE}/{name}"),

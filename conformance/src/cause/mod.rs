@@ -141,15 +141,12 @@ impl<'a> Causes<'a> {
             };
             let place = *known.entry(cause.id.clone()).or_insert(groups.len());
             if place == groups.len() {
-                let (cases, failed) = (Vec::new(), 0);
-                groups.push((
-                    rank,
-                    Group {
-                        cause,
-                        cases,
-                        failed,
-                    },
-                ));
+                let group = Group {
+                    cause,
+                    cases: Vec::new(),
+                    failed: 0,
+                };
+                groups.push((rank, group));
             }
             if let Some((worst, group)) = groups.get_mut(place) {
                 *worst = rank.min(*worst);

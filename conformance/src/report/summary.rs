@@ -12,8 +12,7 @@ use super::{verdict, words};
 use crate::cause::{Causes, Group};
 use crate::results::{CaseResult, Failure, Grading, Outcome, Results, State};
 use crate::rules;
-use atf_report::Printable;
-use atf_report::{clipped, counted};
+use atf_report::{Printable, clipped, counted};
 
 /// The maximum width of a line.
 const WIDTH: usize = 100;

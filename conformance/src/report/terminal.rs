@@ -12,8 +12,7 @@ use super::{verdict, words};
 use crate::cause::Causes;
 use crate::charge::group;
 use crate::results::{CaseResult, Made, Outcome, Results, State};
-use atf_report::Printable;
-use atf_report::{clipped, counted};
+use atf_report::{Printable, clipped, counted};
 
 pub(super) const RED: Style = Style::new()
     .bold()

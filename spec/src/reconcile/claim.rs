@@ -25,9 +25,7 @@ impl Key {
             property: property.into(),
         }
     }
-}
 
-impl Key {
     /// Returns the key that an entry of `settles` refers to: a property of the decision's own
     /// subject, or of another field of the same record.
     pub(crate) fn settled(at: &str, settled: &str) -> Self {

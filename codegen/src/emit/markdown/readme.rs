@@ -47,7 +47,7 @@ pub(super) fn page(book: &Book<'_>) -> Value {
 
 /// Returns the fields of all layouts of a record. A field in more than one layout is returned once,
 /// as in the first one.
-fn fields(record: &Record) -> Vec<&Field> {
+pub(super) fn fields(record: &Record) -> Vec<&Field> {
     let mut fields: Vec<&Field> = Vec::new();
     for field in record.layouts.iter().flat_map(|layout| &layout.fields) {
         if fields.iter().all(|known| known.name != field.name) {

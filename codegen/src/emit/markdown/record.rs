@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::links::{self, Link};
 use super::settled::{self, by_wire};
-use super::{Book, diagram, differences, rules};
+use super::{Book, diagram, differences, readme, rules};
 
 pub(super) fn page(book: &Book<'_>, record: &Record) -> Value {
     let records = book.layout.records.iter();
@@ -77,9 +77,7 @@ fn row(book: &Book<'_>, record: &Record, wires: &[Wire], field: &Field, is_first
 
 /// Returns the constraints on all fields, listing each field once.
 fn constraints(record: &Record) -> Vec<Value> {
-    let mut seen = BTreeSet::new();
-    let fields = record.layouts.iter().flat_map(|layout| &layout.fields);
-    let fields = fields.filter(|field| seen.insert(&field.name));
+    let fields = readme::fields(record).into_iter();
     let constraints = fields.flat_map(|field| {
         let link = links::field(&field.name, &record.name, &field.name);
         let texts = field.constraints.iter();

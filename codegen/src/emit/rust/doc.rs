@@ -3,6 +3,7 @@
 use atf_spec::layout::{Enum, Field, Layout, Member, Record, Wire};
 use proc_macro2::TokenStream;
 use quote::quote;
+use syn::Attribute;
 
 use super::number;
 
@@ -24,6 +25,13 @@ pub(super) fn attributes(paragraphs: &[String]) -> TokenStream {
         }
     });
     quote!(#(#[doc = #lines])*)
+}
+
+/// Like [`attributes`], but begins with an empty line if attributes precede it.
+pub(super) fn after(attributes: &[Attribute], paragraphs: &[String]) -> TokenStream {
+    let separator = (!attributes.is_empty()).then(|| quote!(#[doc = ""]));
+    let docs = self::attributes(paragraphs);
+    quote!(#separator #docs)
 }
 
 /// Marks names from the format as code.

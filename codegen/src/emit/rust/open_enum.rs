@@ -20,8 +20,7 @@ pub fn open_enum(layout: &Layout, enumeration: &Enum, options: &Options) -> Toke
         ident,
         ..
     } = options;
-    let separator = (!attributes.is_empty()).then(|| quote!(#[doc = ""]));
-    let docs = doc::attributes(&doc::enumeration(enumeration));
+    let docs = doc::after(attributes, &doc::enumeration(enumeration));
     let scalar = layout.scalar_of(&enumeration.name);
     let ty = scalar_ident(scalar);
     let members = members(enumeration);
@@ -30,7 +29,6 @@ pub fn open_enum(layout: &Layout, enumeration: &Enum, options: &Options) -> Toke
     let conversions = conversions(scalar, ident);
     quote! {
         #(#attributes)*
-        #separator
         #docs
         #[derive(
             ::core::clone::Clone,

@@ -37,13 +37,13 @@ fn structure(
         ident,
         ..
     } = options;
-    let docs = documentation(!attributes.is_empty(), &doc::record(record, fields.wire));
+    let docs = doc::after(attributes, &doc::record(record, fields.wire));
     let fields = fields.fields.iter().map(|field| {
         let attributes = options
             .fields
             .get(&field.name)
             .map_or(&[][..], Vec::as_slice);
-        let docs = documentation(!attributes.is_empty(), &doc::field(layout, field));
+        let docs = doc::after(attributes, &doc::field(layout, field));
         let name = format_ident!("{}", field.name);
         let ty = wire_type(field.ty);
         quote!(#(#attributes)* #docs pub #name: #ty)
@@ -68,13 +68,6 @@ fn structure(
         #[repr(C, packed)]
         #visibility struct #ident { #(#fields),* }
     }
-}
-
-/// Returns the generated documentation. It begins with an empty line if attributes precede it.
-fn documentation(apart: bool, paragraphs: &[String]) -> TokenStream {
-    let separator = apart.then(|| quote!(#[doc = ""]));
-    let docs = doc::attributes(paragraphs);
-    quote!(#separator #docs)
 }
 
 fn constants(

@@ -1,8 +1,8 @@
 //! Threads with details.
 
 use super::{
-    Builder, CALL, EXCEPTION, Happening, MODULE, RETURN, Recipe, event, nested, noise, registers,
-    type_of,
+    Builder, CALL, EXCEPTION, Happening, MODULE, RETURN, Recipe, event, events, nested, noise,
+    registers, type_of,
 };
 
 pub(super) const RECIPES: &[Recipe] = &[
@@ -115,10 +115,7 @@ pub(super) const RECIPES: &[Recipe] = &[
         &["ATF-DHDR-011", "ATF-LINK-003"],
         "A detail whose event's position needs more than 16 bits.",
         |script| {
-            script.open(0);
-            for seq in 0..65_536 {
-                script.event(0, nested(seq));
-            }
+            events(script.open(0), 0..65_536);
             let last = nested(65_536);
             script.detailed(0, last, type_of(last), noise(7));
             script.finalize(0);

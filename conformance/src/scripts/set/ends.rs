@@ -1,6 +1,6 @@
 //! Programs that end before finalizing all threads, or that use a thread after finalizing it.
 
-use super::{Builder, CALL, Happening, Recipe, event, nested, noise, registers, type_of};
+use super::{Builder, CALL, Happening, Recipe, event, events, nested, noise, registers, type_of};
 
 const CUT: &[&str] = &[
     "ATF-IFTR-001",
@@ -146,10 +146,7 @@ pub(super) const RECIPES: &[Recipe] = &[
         "So many events after finalize that a writer that still buffers them writes some of them.",
         |script| {
             whole(script, 10);
-            for seq in 10..5000 {
-                script.event(0, nested(seq));
-            }
-            script.finalize(0);
+            events(script, 10..5000).finalize(0);
         },
     ),
     Recipe::new(
@@ -167,18 +164,10 @@ pub(super) const RECIPES: &[Recipe] = &[
 
 /// Finalizes thread 0 after `count` events.
 fn whole(script: &mut Builder, count: u64) {
-    script.open(0);
-    for seq in 0..count {
-        script.event(0, nested(seq));
-    }
-    script.finalize(0);
+    events(script.open(0), 0..count).finalize(0);
 }
 
 /// Adds `count` events to thread 0 and does not finalize the thread.
 fn cut(script: &mut Builder, count: u64) {
-    script.open(0);
-    for seq in 0..count {
-        script.event(0, nested(seq));
-    }
-    script.abort();
+    events(script.open(0), 0..count).abort();
 }

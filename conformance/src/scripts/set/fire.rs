@@ -1,7 +1,7 @@
 //! Writers that are killed, that close threads without finalizing them, or that run out of disk
 //! space.
 
-use super::{Builder, Recipe, nested, noise, registers, type_of};
+use super::{Builder, Recipe, events, nested, noise, registers, type_of};
 
 const KEPT: &[&str] = &["ATF-WRTR-008"];
 const FULL: &[&str] = &[
@@ -175,14 +175,6 @@ const fn full(
         limit: Some(limit),
         ..Recipe::new(name, FULL, note, make)
     }
-}
-
-/// Adds events to thread 0.
-fn events(script: &mut Builder, seqs: std::ops::Range<u64>) -> &mut Builder {
-    for seq in seqs {
-        script.event(0, nested(seq));
-    }
-    script
 }
 
 /// Adds events to thread 0. Two out of three events have details.

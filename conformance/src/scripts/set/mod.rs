@@ -171,6 +171,14 @@ const fn nested(seq: u64) -> Happening {
     }
 }
 
+/// Adds the events of a series to thread 0.
+fn events(script: &mut Builder, seqs: std::ops::Range<u64>) -> &mut Builder {
+    for seq in seqs {
+        script.event(0, nested(seq));
+    }
+    script
+}
+
 /// Returns the `event_type` for the details of a call or return.
 const fn type_of(event: Happening) -> u16 {
     match event.event_kind {

@@ -1,6 +1,6 @@
 //! Emits the wire versions as an enum, and tables with the fields of all records.
 
-use atf_spec::layout::{Field, Layout, RecordLayout};
+use atf_spec::layout::{Field, Layout};
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
@@ -19,28 +19,14 @@ pub(super) fn tokens(layout: &Layout) -> TokenStream {
 /// Emits `Wire`, with one variant per wire version.
 fn wire(layout: &Layout) -> TokenStream {
     let count = Literal::usize_unsuffixed(layout.wires.len());
-    let versions: Vec<_> = layout
-        .wires
-        .iter()
-        .map(|&wire| Literal::u8_unsuffixed(wire))
-        .collect();
-    let variants: Vec<_> = layout
-        .wires
-        .iter()
-        .map(|wire| format_ident!("V{wire}"))
-        .collect();
-    let bindings: Vec<_> = layout
-        .wires
-        .iter()
-        .map(|wire| format_ident!("v{wire}"))
-        .collect();
-    let documented = layout.wires.iter().zip(&variants).map(|(wire, variant)| {
-        let ids: Vec<&str> = layout
-            .sources
-            .iter()
-            .filter(|source| source.wire == *wire)
-            .map(|source| source.id.as_str())
-            .collect();
+    let wires = || layout.wires.iter();
+    let versions: Vec<_> = wires().map(|&wire| Literal::u8_unsuffixed(wire)).collect();
+    let variants: Vec<_> = wires().map(|wire| format_ident!("V{wire}")).collect();
+    let bindings: Vec<_> = wires().map(|wire| format_ident!("v{wire}")).collect();
+    let documented = wires().zip(&variants).map(|(wire, variant)| {
+        let sources = layout.sources.iter();
+        let sources = sources.filter(|source| source.wire == *wire);
+        let ids: Vec<&str> = sources.map(|source| source.id.as_str()).collect();
         let doc = doc::attributes(&[format!("Version {wire}: {}.", ids.join(", "))]);
         quote!(#doc #variant)
     });
@@ -101,31 +87,22 @@ fn wire(layout: &Layout) -> TokenStream {
 }
 
 fn records(layout: &Layout) -> TokenStream {
-    let names: Vec<_> = layout
-        .records
-        .iter()
-        .map(|record| format_ident!("{}", record.rust_name()))
-        .collect();
-    let documented = layout.records.iter().zip(&names).map(|(record, name)| {
+    let records = || layout.records.iter();
+    let names = records().map(|record| format_ident!("{}", record.rust_name()));
+    let names: Vec<_> = names.collect();
+    let documented = records().zip(&names).map(|(record, name)| {
         let doc = doc::attributes(&[format!("`{}` of `{}`.", record.name, record.file)]);
         quote!(#doc #name)
     });
-    let texts = layout.records.iter().map(|record| &record.name);
-    let sizes = layout
-        .records
-        .iter()
-        .map(|record| Literal::u32_unsuffixed(record.size));
-    let lists = layout
-        .records
-        .iter()
-        .zip(&names)
-        .flat_map(|(record, name)| {
-            record.layouts.iter().map(move |fields| {
-                let wire = format_ident!("V{}", fields.wire);
-                let fields = self::fields(fields);
-                quote!((Self::#name, Wire::#wire) => &[#(#fields),*])
-            })
-        });
+    let texts = records().map(|record| &record.name);
+    let sizes = records().map(|record| Literal::u32_unsuffixed(record.size));
+    let lists = records().zip(&names).flat_map(|(record, name)| {
+        record.layouts.iter().map(move |layout| {
+            let wire = format_ident!("V{}", layout.wire);
+            let fields = layout.fields.iter().map(field);
+            quote!((Self::#name, Wire::#wire) => &[#(#fields),*])
+        })
+    });
     quote! {
         /// A record of the format.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -155,10 +132,6 @@ fn records(layout: &Layout) -> TokenStream {
             }
         }
     }
-}
-
-fn fields(layout: &RecordLayout) -> impl Iterator<Item = TokenStream> {
-    layout.fields.iter().map(field)
 }
 
 fn field(field: &Field) -> TokenStream {
