@@ -56,6 +56,20 @@ pub(super) enum Value {
     NoLink,
 }
 
+/// Returns the fields that are 0 in a header that is a placeholder.
+pub(super) const fn zeros_of_placeholder(is_detail: bool) -> [&'static str; 4] {
+    if is_detail {
+        [
+            "event_count",
+            "bytes_length",
+            "index_seq_start",
+            "index_seq_end",
+        ]
+    } else {
+        ["flags", "event_count", "time_start_ns", "time_end_ns"]
+    }
+}
+
 /// An in-memory session in one wire version. Without edits, it passes every check:
 ///
 /// | file                  | size | events                                            | footer |
@@ -183,18 +197,11 @@ impl Trace {
 
     /// Turns a file's header into a placeholder.
     pub(super) fn placeholder(&mut self, path: &str) {
-        let zeros = if path.ends_with("detail.atf") {
-            [
-                "event_count",
-                "bytes_length",
-                "index_seq_start",
-                "index_seq_end",
-            ]
-        } else {
+        let is_detail = path.ends_with("detail.atf");
+        if !is_detail {
             self.set(path, "header.footer_offset", &Value::Number(64));
-            ["event_count", "flags", "time_start_ns", "time_end_ns"]
-        };
-        for name in zeros {
+        }
+        for name in zeros_of_placeholder(is_detail) {
             self.set(path, &format!("header.{name}"), &Value::Number(0));
         }
     }

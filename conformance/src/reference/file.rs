@@ -27,56 +27,42 @@ pub(super) fn detail(path: &Path, verdict: Verdict) -> Value {
     document.unwrap_or_else(|_| rejected("detail"))
 }
 
+/// Returns the document of an open file from a function that returns an [`atf::Result`].
+macro_rules! document {
+    ($reader:ident, $verdict:ident, $kind:literal, $header:ident, $footer:ident, $shown:ident) => {{
+        if $verdict == Verdict::Reject {
+            return Ok(rejected($kind));
+        }
+        let events = $reader.events_in(..).map($shown);
+        let events = events.collect::<atf::Result<Vec<_>>>()?;
+        let wire = $reader.wire();
+        let footer = $reader.footer_bytes();
+        Ok(json!({
+            "kind": $kind,
+            "verdict": $verdict,
+            "header": fields(Record::$header, wire, $reader.header_bytes()),
+            "events": events,
+            "footer": footer.map(|bytes| fields(Record::$footer, wire, bytes)),
+            "derived": {
+                "event_count": text($reader.event_count()),
+                "count_source": $reader.count_source().name(),
+                "checksum": checksum($reader.checksum()?),
+                "trailing_bytes": trailing($reader.completeness(), $reader.bytes_after_footer()),
+            },
+        }))
+    }};
+}
+
 /// Returns the document of an open index file.
 pub(super) fn of_index(reader: &IndexReader, verdict: Verdict) -> atf::Result<Value> {
-    if verdict == Verdict::Reject {
-        return Ok(rejected("index"));
-    }
-    let wire = reader.wire();
-    let events = reader
-        .events_in(..)
-        .map(|event| event.map(|event| index_event(wire, &event)))
-        .collect::<atf::Result<Vec<_>>>()?;
-    let footer = reader.footer_bytes();
-    Ok(json!({
-        "kind": "index",
-        "verdict": verdict,
-        "header": fields(Record::IndexHeader, wire, reader.header_bytes()),
-        "events": events,
-        "footer": footer.map(|bytes| fields(Record::IndexFooter, wire, bytes)),
-        "derived": {
-            "event_count": text(reader.event_count()),
-            "count_source": reader.count_source().name(),
-            "checksum": checksum(reader.checksum()?),
-            "trailing_bytes": trailing(reader.completeness(), reader.bytes_after_footer()),
-        },
-    }))
+    let shown = |event: atf::Result<IndexEvent>| event.map(|it| index_event(reader.wire(), &it));
+    document!(reader, verdict, "index", IndexHeader, IndexFooter, shown)
 }
 
 /// Returns the document of an open detail file.
 pub(super) fn of_detail(reader: &DetailReader, verdict: Verdict) -> atf::Result<Value> {
-    if verdict == Verdict::Reject {
-        return Ok(rejected("detail"));
-    }
-    let wire = reader.wire();
-    let events = reader
-        .events_in(..)
-        .map(|event| detail_event(reader, &event?))
-        .collect::<atf::Result<Vec<_>>>()?;
-    let footer = reader.footer_bytes();
-    Ok(json!({
-        "kind": "detail",
-        "verdict": verdict,
-        "header": fields(Record::DetailHeader, wire, reader.header_bytes()),
-        "events": events,
-        "footer": footer.map(|bytes| fields(Record::DetailFooter, wire, bytes)),
-        "derived": {
-            "event_count": text(reader.event_count()),
-            "count_source": reader.count_source().name(),
-            "checksum": checksum(reader.checksum()?),
-            "trailing_bytes": trailing(reader.completeness(), reader.bytes_after_footer()),
-        },
-    }))
+    let shown = |event: atf::Result<DetailEvent>| detail_event(reader, &event?);
+    document!(reader, verdict, "detail", DetailHeader, DetailFooter, shown)
 }
 
 /// Returns the fields of a header or footer, except for magic and reserved fields. 64-bit numbers

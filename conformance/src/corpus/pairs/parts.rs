@@ -6,6 +6,7 @@ use atf_samples::files::{crc32_ieee, crc32c};
 
 use super::Apart;
 use crate::corpus::shape::Shape;
+use crate::corpus::trace::zeros_of_placeholder;
 use atf_samples::layout::{Record, little_endian};
 
 /// A file, divided into parts.
@@ -152,16 +153,7 @@ impl Parts {
 
     /// Returns whether the header belongs to a file that was never finalized.
     pub(super) fn is_placeholder(&self) -> bool {
-        let zeros: &[&str] = if self.shape.is_detail {
-            &[
-                "event_count",
-                "bytes_length",
-                "index_seq_start",
-                "index_seq_end",
-            ]
-        } else {
-            &["flags", "event_count", "time_start_ns", "time_end_ns"]
-        };
+        let zeros = zeros_of_placeholder(self.shape.is_detail);
         zeros.iter().all(|name| self.header_field(name) == 0)
     }
 
