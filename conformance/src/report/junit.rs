@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::tally::{Tally, columns};
 use super::{verdict, words};
 use crate::cause::{Cause, Causes};
-use crate::results::{CaseResult, CrossResult, Outcome, Results, State};
+use crate::results::{CaseResult, CrossResult, Failure, Outcome, Results, State};
 use atf_report::junit::{self, Counts};
 use atf_report::xml::{Attribute, Text};
 
@@ -204,7 +204,7 @@ fn stale(results: &Results, out: &mut dyn Write) -> io::Result<()> {
 /// Counts the results of a suite.
 fn counts<'a>(cases: impl IntoIterator<Item = &'a CaseResult> + Clone) -> Counts {
     let broken = cases.clone().into_iter().filter(|case| {
-        let is_broken = matches!(&case.outcome, Outcome::Failed { class, .. } if class.is_broken());
+        let is_broken = case.outcome.class().is_some_and(Failure::is_broken);
         is_broken && case.state() == State::Failed
     });
     let errors = broken.count();

@@ -11,7 +11,7 @@ use super::tally::{Column, Tally, columns, matrix};
 use super::{verdict, words};
 use crate::cause::Causes;
 use crate::charge::group;
-use crate::results::{CaseResult, Made, Outcome, Results, State};
+use crate::results::{CaseResult, Failure, Made, Results, State};
 use atf_report::{Printable, clipped, counted};
 
 pub(super) const RED: Style = Style::new()
@@ -74,10 +74,7 @@ fn failure(
 }
 
 fn known(results: &Results, case: &CaseResult, out: &mut dyn Write) -> io::Result<()> {
-    let class = match &case.outcome {
-        Outcome::Failed { class, .. } => class.name(),
-        Outcome::Passed | Outcome::Skipped { .. } => "",
-    };
+    let class = case.outcome.class().map_or("", Failure::name);
     let title = words::title(results, case);
     let reason = case.listed.as_deref().unwrap_or_default();
     writeln!(
