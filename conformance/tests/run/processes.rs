@@ -2,46 +2,64 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use atf_conformance::protocol::Manifest;
 use atf_conformance::results::{Failure, Outcome};
 use atf_conformance::run::warden::{End, Warden};
-use atf_conformance::run::{Candidate, Limits, readings};
+use atf_conformance::run::{Ended, Limits, readings};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
-use crate::support::{Bench, LONG, case, document, failure};
+use crate::support::{Bench, assert_all_pass, candidate, case, document, failure, wait_until};
 
 const KIT: &str = env!("CARGO_BIN_EXE_atf-conformance");
 
+/// Returns the folders of all processes in `/proc`.
+fn processes() -> impl Iterator<Item = PathBuf> {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    processes.map(|entry| entry.path())
+}
+
+/// Returns a process's file without failing if the process has just ended.
+fn text(process: &Path, file: &str) -> String {
+    let bytes = fs::read(process.join(file)).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 /// Returns the command lines of processes whose working folder or environment refers to `folder`.
 fn processes_of(folder: &Path) -> Vec<String> {
-    let folder = folder.to_str().unwrap();
-    let of = |path: &Path| {
-        let text = |name: &str| {
-            let bytes = fs::read(path.join(name)).unwrap_or_default();
-            String::from_utf8_lossy(&bytes).replace('\0', " ")
-        };
-        let is_own = text("environ").contains(folder)
-            || fs::read_link(path.join("cwd")).is_ok_and(|cwd| cwd.starts_with(folder));
-        is_own.then(|| text("cmdline"))
+    let name = folder.to_str().unwrap();
+    let is_own = |process: &PathBuf| {
+        text(process, "environ").contains(name)
+            || fs::read_link(process.join("cwd")).is_ok_and(|cwd| cwd.starts_with(folder))
     };
-    let processes = fs::read_dir("/proc").unwrap();
-    processes
-        .flatten()
-        .filter_map(|entry| of(&entry.path()))
+    let own = processes().filter(is_own);
+    own.map(|process| text(&process, "cmdline").replace('\0', " "))
         .collect()
+}
+
+/// Counts the processes that have this word among their arguments.
+fn processes_with(word: &str) -> usize {
+    let lines = processes().map(|process| text(&process, "cmdline"));
+    lines
+        .filter(|line| line.split('\0').any(|it| it == word))
+        .count()
 }
 
 #[track_caller]
 fn nothing_is_left(bench: &Bench) {
     assert_eq!(processes_of(&bench.cases), Vec::<String>::new());
+    no_folder_is_left(bench);
+}
+
+#[track_caller]
+fn no_folder_is_left(bench: &Bench) {
     let folders = fs::read_dir(&bench.cases).unwrap();
     assert_eq!(folders.count(), 0, "leftover folders");
 }
@@ -72,11 +90,7 @@ fn background_processes_are_ended() {
     let document = document();
     let result = bench.one(&format!("sleep 1000 & sleep 1000 & echo '{document}'"));
     assert_eq!(result.outcome, Outcome::Passed);
-    assert!(
-        result.stderr.contains("2 leftover processes"),
-        "{}",
-        result.stderr
-    );
+    assert!(result.stderr.contains("2 leftover processes"), "{result:?}");
     nothing_is_left(&bench);
 }
 
@@ -93,7 +107,7 @@ fn a_detached_process_is_ended() {
     );
     let result = bench.one(&script);
     assert_eq!(result.outcome, Outcome::Passed, "{result:?}");
-    assert_eq!(sleeps(&time), 0);
+    assert_eq!(processes_with(&time), 0);
     nothing_is_left(&bench);
 }
 
@@ -103,16 +117,6 @@ fn own_time() -> String {
     static COUNT: AtomicUsize = AtomicUsize::new(1000);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     format!("{count}.{}", std::process::id())
-}
-
-/// Counts the processes that sleep for this time.
-fn sleeps(time: &str) -> usize {
-    let line = format!("sleep\0{time}\0");
-    let processes = fs::read_dir("/proc").unwrap().flatten();
-    let lines = processes.map(|entry| fs::read(entry.path().join("cmdline")));
-    lines
-        .filter(|found| matches!(found, Ok(found) if *found == line.as_bytes()))
-        .count()
 }
 
 #[test]
@@ -147,6 +151,7 @@ fn every_way_to_end_leaves_nothing_behind() {
         "kill -11 $$",
         "exec yes",
         "echo '{}' > file; mkdir -p a/b; exit 0",
+        "mkdir -p a/b; touch a/b/c; chmod 000 a/b a",
     ] {
         let mut bench = Bench::new();
         bench.limits.output = 1 << 20;
@@ -155,11 +160,15 @@ fn every_way_to_end_leaves_nothing_behind() {
     }
 }
 
-#[test]
-fn a_folder_without_permissions_is_removed() {
-    let bench = Bench::new();
-    bench.one("mkdir -p a/b; touch a/b/c; chmod 000 a/b a");
-    nothing_is_left(&bench);
+/// Runs the kit on a reader that must reject files, after the shell command `before`.
+fn kit_after(before: &str, bench: &Bench, name: &str) -> Output {
+    let run = format!(
+        "{before}\nexec \"$@\" run {name}.toml --case 'v1/ihdr-002-*' --report tap --time-limit 60"
+    );
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &run, "sh", KIT]);
+    shell.current_dir(bench.path()).env("TMPDIR", &bench.cases);
+    shell.output().unwrap()
 }
 
 #[test]
@@ -167,14 +176,7 @@ fn folders_nested_deeper_than_the_limit_on_open_files_are_removed() {
     let bench = Bench::new();
     let rude = "i=0; while [ $i -lt 300 ]; do mkdir d && cd -P d && i=$((i + 1)); done";
     bench.reader("nests", &after_the_smoke_test(rude));
-    let run = "ulimit -n 200; exec \"$@\" run nests.toml --case 'v1/ihdr-002-*' --report tap \
-               --time-limit 60";
-    let output = Command::new("sh")
-        .args(["-c", run, "sh", KIT])
-        .current_dir(bench.path())
-        .env("TMPDIR", &bench.cases)
-        .output()
-        .unwrap();
+    let output = kit_after("ulimit -n 200", &bench, "nests");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(
         text.contains("not ok 1 - nests read v1/ihdr-002-"),
@@ -196,19 +198,14 @@ fn a_folder_that_cannot_be_removed_is_a_note_and_not_a_failure() {
     let document = document();
     let rude = bench.reader("rude", &format!("mkdir {name}; echo '{document}'"));
     let good = bench.says("good", &document, 0);
-    let results = bench.run(&[rude, good], vec![crate::support::case("v1/one")]);
+    let results = bench.run(&[rude, good], vec![case("v1/one")]);
     let notes: Vec<_> = results.cases.iter().map(|case| &*case.notes).collect();
     let [[note], []] = notes[..] else {
         panic!("{results:?}")
     };
     let expected = format!("cannot remove its folder: {name}: ");
     assert!(note.text.starts_with(&expected), "{note}");
-    assert!(
-        results
-            .cases
-            .iter()
-            .all(|case| case.outcome == Outcome::Passed)
-    );
+    assert_all_pass(&results);
 }
 
 /// Returns a reader's script that answers valid files correctly, so that it passes the smoke test,
@@ -225,23 +222,15 @@ fn a_process_has_an_empty_folder_a_closed_input_and_its_own_group() {
          [ -z \"$(cat)\" ] || exit 12\n\
          [ \"$(cut -d' ' -f5 /proc/$$/stat)\" = $$ ] || exit 13\n\
          touch mine; exit 77";
-    let results = bench.run(
-        &[bench.reader("curious", script)],
-        (0..5)
-            .map(|n| crate::support::case(&format!("v1/{n}")))
-            .collect(),
-    );
-    for result in &results.cases {
-        assert!(
-            matches!(result.outcome, Outcome::Skipped { .. }),
-            "{result:?}"
-        );
-    }
+    let cases = (0..5).map(|n| case(&format!("v1/{n}")));
+    let results = bench.run(&[bench.reader("curious", script)], cases.collect());
+    let is_skipped = |outcome: &Outcome| matches!(outcome, Outcome::Skipped { .. });
+    let mut outcomes = results.cases.iter().map(|case| &case.outcome);
+    assert!(outcomes.all(is_skipped), "{results:?}");
 }
 
 #[test]
 fn a_program_that_is_still_being_written_is_started_when_complete() {
-    use std::os::unix::fs::PermissionsExt as _;
     let bench = Bench::new();
     let program = bench.path().join("built");
     let mut file = fs::File::create(&program).unwrap();
@@ -249,19 +238,16 @@ fn a_program_that_is_still_being_written_is_started_when_complete() {
         .unwrap();
     write!(file, "#!/bin/sh\necho '{}'\n", document()).unwrap();
     file.flush().unwrap();
-    let manifest = bench.path().join("built.toml");
     let text = "protocol = 1\nname = 'built'\nversion = '1'\nread = ['./built', '{path}']\nwire = [1]\n\
                 features = ['index']\n";
-    fs::write(&manifest, text).unwrap();
-    let reader = Candidate::Manifest(Box::new(Manifest::open(&manifest).unwrap()));
+    let reader = candidate(&bench.path().join("built.toml"), text);
     let closes = std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(300));
         drop(file);
     });
-    let results = bench.run(&[reader], vec![crate::support::case("v1/one")]);
+    let result = bench.grade(reader, case("v1/one"));
     closes.join().unwrap();
-    assert_eq!(results.testees[0].refused, None);
-    assert_eq!(results.cases[0].outcome, Outcome::Passed, "{results:?}");
+    assert_eq!(result.outcome, Outcome::Passed, "{result:?}");
 }
 
 #[test]
@@ -286,7 +272,7 @@ fn stopping_or_killing_the_warden_affects_no_other_implementation() {
         );
         let rude = bench.reader("rude", &rude);
         let good = bench.says("good", &document(), 0);
-        let cases = (0..3).map(|n| crate::support::case(&format!("v1/{n}")));
+        let cases = (0..3).map(|n| case(&format!("v1/{n}")));
         let message = "it stopped or killed its supervising process";
         let results = bench.run(&[rude, good], cases.collect());
         for result in &results.cases {
@@ -295,7 +281,7 @@ fn stopping_or_killing_the_warden_affects_no_other_implementation() {
                 _ => assert_eq!(result.outcome, Outcome::Passed, "{result:?}"),
             }
         }
-        assert_eq!(sleeps(&time), 0, "{signal}");
+        assert_eq!(processes_with(&time), 0, "{signal}");
         nothing_is_left(&bench);
     }
 }
@@ -313,25 +299,6 @@ fn a_stopped_warden_and_keeper_are_not_awaited_forever() {
     nothing_is_left(&bench);
 }
 
-#[test]
-fn killing_the_warden_and_its_keeper_leaves_nothing_behind() {
-    let bench = Bench::new();
-    let time = own_time();
-    bench.reader("rude", &kills_its_keeper(&time));
-    let output = Command::new(KIT)
-        .args(["run", "rude.toml", "--case", "v1/ihdr-002-*"])
-        .args(["--report", "tap", "--time-limit", "60"])
-        .current_dir(bench.path())
-        .env("TMPDIR", &bench.cases)
-        .output()
-        .unwrap();
-    let text = String::from_utf8_lossy(&output.stdout);
-    let message = "it stopped or killed its supervising process";
-    assert!(text.contains(message), "{output:?}");
-    assert_eq!(sleeps(&time), 0);
-    nothing_is_left(&bench);
-}
-
 /// Returns a reader's script that kills its supervising processes and leaves two processes that
 /// sleep for `time`.
 fn kills_its_keeper(time: &str) -> String {
@@ -344,29 +311,31 @@ fn kills_its_keeper(time: &str) -> String {
 }
 
 #[test]
-fn processes_that_the_kit_did_not_start_survive_a_run() {
+fn killing_the_warden_and_its_keeper_leaves_only_processes_that_the_kit_did_not_start() {
     let bench = Bench::new();
     let (foreign, own) = (own_time(), own_time());
     bench.reader("rude", &kills_its_keeper(&own));
     // The kit replaces the shell, and becomes the parent of its background process.
-    let run = format!(
-        "setsid sh -c 'sleep {foreign} & wait' >/dev/null 2>&1 & echo $!\n\
-         exec \"$@\" run rude.toml --case 'v1/ihdr-002-*' --report tap --time-limit 60"
-    );
-    let output = Command::new("sh")
-        .args(["-c", &run, "sh", KIT])
-        .current_dir(bench.path())
-        .env("TMPDIR", &bench.cases)
-        .output()
-        .unwrap();
+    let before = format!("setsid sh -c 'sleep {foreign} & wait' >/dev/null 2>&1 & echo $!");
+    let output = kit_after(&before, &bench, "rude");
     let text = String::from_utf8_lossy(&output.stdout);
-    let left = (sleeps(&foreign), sleeps(&own));
+    let left = (processes_with(&foreign), processes_with(&own));
+    let mut processes = processes_of(&bench.cases);
+    processes.retain(|line| !line.contains(&foreign));
     let group = text.lines().next().and_then(|line| line.parse().ok());
     let group = Pid::from_raw(group.unwrap()).unwrap();
     let _ = rustix::process::kill_process_group(group, Signal::KILL);
     let message = "it stopped or killed its supervising process";
     assert!(text.contains(message), "{output:?}");
-    assert_eq!(left, (1, 0));
+    assert_eq!((left, processes), ((1, 0), Vec::new()));
+    no_folder_is_left(&bench);
+}
+
+/// Runs a command with a warden.
+fn run(warden: &mut Warden, command: &[&str], folder: &Path, limits: &Limits) -> Ended {
+    let command: Vec<_> = command.iter().map(|word| (*word).to_owned()).collect();
+    let interrupt = AtomicUsize::new(0);
+    warden.run(&command, folder, limits, &interrupt).unwrap()
 }
 
 #[test]
@@ -374,17 +343,10 @@ fn a_dropped_warden_leaves_the_cases_to_the_kit() {
     let bench = Bench::new();
     let work = bench.cases.join("work");
     fs::create_dir(&work).unwrap();
-    let kit = Path::new(KIT);
-    let mut warden = Warden::start(kit, &bench.cases).unwrap();
-    let command = ["true".to_owned()];
-    let mut run = |command: &[String], limits| {
-        let interrupt = AtomicUsize::new(0);
-        warden.run(command, &work, limits, &interrupt).unwrap()
-    };
-    let ended = run(&command, &bench.limits);
+    let mut warden = Warden::start(Path::new(KIT), &bench.cases).unwrap();
+    let ended = run(&mut warden, &["true"], &work, &bench.limits);
     assert_eq!(ended.end, End::Exited(0));
-    let missing = ["./no-such-program".to_owned()];
-    let ended = run(&missing, &bench.limits);
+    let ended = run(&mut warden, &["./no-such-program"], &work, &bench.limits);
     let why = "No such file or directory (os error 2)".to_owned();
     assert_eq!(ended.end, End::NotStarted(why));
     // Output past the limit is discarded.
@@ -392,13 +354,14 @@ fn a_dropped_warden_leaves_the_cases_to_the_kit() {
         output: 1000,
         ..bench.limits
     };
-    let ended = run(&["yes".to_owned()], &limits);
+    let ended = run(&mut warden, &["yes"], &work, &limits);
     assert_eq!((ended.end, ended.output), (End::Output(1000), Vec::new()));
     // The processes are the warden and its keeper.
-    assert_eq!(processes_told(&bench.cases), 2);
+    let cases = bench.cases.to_str().unwrap();
+    assert_eq!(processes_with(cases), 2);
     drop(warden);
     // The warden has ended and left the folder for cases, because the kit is still running.
-    assert_eq!(processes_told(&bench.cases), 0);
+    assert_eq!(processes_with(cases), 0);
     assert!(work.is_dir());
 }
 
@@ -411,10 +374,8 @@ fn output_over_the_limit_is_never_an_answer_even_if_the_program_has_ended() {
         ..bench.limits
     };
     let mut prints = |size: &str| {
-        let command = ["head", "-c", size, "/dev/zero"].map(str::to_owned);
-        let interrupt = AtomicUsize::new(0);
-        let ended = warden.run(&command, &bench.cases, &limits, &interrupt);
-        let ended = ended.unwrap();
+        let command = ["head", "-c", size, "/dev/zero"];
+        let ended = run(&mut warden, &command, &bench.cases, &limits);
         (ended.end, ended.output.len())
     };
     // The program ends at about the time at which the warden reads its output, so either may be
@@ -425,48 +386,36 @@ fn output_over_the_limit_is_never_an_answer_even_if_the_program_has_ended() {
     assert_eq!(prints("1000"), (End::Exited(0), 1000));
 }
 
-/// Counts the processes with a folder among their arguments.
-fn processes_told(folder: &Path) -> usize {
-    let folder = folder.to_str().unwrap();
-    let processes = fs::read_dir("/proc").unwrap().flatten();
-    let lines = processes.map(|entry| fs::read(entry.path().join("cmdline")).unwrap_or_default());
-    lines
-        .filter(|line| {
-            String::from_utf8_lossy(line)
-                .split('\0')
-                .any(|word| word == folder)
-        })
-        .count()
-}
-
-#[test]
-fn a_warden_has_no_children_after_its_answer() {
-    let bench = Bench::new();
-    let mut warden = Command::new(KIT)
-        .arg("warden")
-        .arg(&bench.cases)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+/// Starts the kit as the warden of a folder for cases, and gives it a shell command to run in
+/// `work`. Returns it with its input.
+fn warden_with(script: &str, cases: &Path, work: &Path) -> (Child, ChildStdin) {
+    let mut warden = Command::new(KIT);
+    warden.arg("warden").arg(cases);
+    warden.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut warden = warden.spawn().unwrap();
     let mut kit = warden.stdin.take().unwrap();
     let job = json!({
-        "command": ["sh", "-c", "sleep 1000 & setsid sleep 1000 & exit 3"],
-        "folder": &bench.cases,
+        "command": ["sh", "-c", script],
+        "folder": work,
         "time": {"secs": 1000, "nanos": 0},
         "memory": 1 << 30,
         "output": 1 << 20,
     });
     writeln!(kit, "{job}").unwrap();
+    (warden, kit)
+}
+
+#[test]
+fn a_warden_has_no_children_after_its_answer() {
+    let bench = Bench::new();
+    let script = "sleep 1000 & setsid sleep 1000 & exit 3";
+    let (mut warden, mut kit) = warden_with(script, &bench.cases, &bench.cases);
     let mut answer = String::new();
     let mut output = BufReader::new(warden.stdout.take().unwrap());
     output.read_line(&mut answer).unwrap();
     // Zombies are still in the list of children. A thread of the warden may end before it is read.
-    let tasks = fs::read_dir(format!("/proc/{}/task", warden.id()))
-        .unwrap()
-        .flatten();
-    let children =
-        tasks.map(|task| fs::read_to_string(task.path().join("children")).unwrap_or_default());
+    let tasks = fs::read_dir(format!("/proc/{}/task", warden.id())).unwrap();
+    let children = tasks.flatten().map(|task| text(&task.path(), "children"));
     assert_eq!(children.collect::<String>(), "", "{answer}");
     assert!(answer.contains("{\"Exited\":3}"), "{answer}");
     assert!(answer.contains("[ended 2 leftover processes]"), "{answer}");
@@ -482,26 +431,13 @@ fn an_interrupted_run_is_ended_by_its_signal_and_leaves_nothing_behind() {
         let bench = Bench::new();
         let page = bench.path().join("page.html");
         bench.reader("slow", &after_the_smoke_test("exec sleep 1000"));
-        let mut kit = Command::new(KIT)
-            .args([
-                "run",
-                "slow.toml",
-                "--case",
-                "v1/ihdr-00*",
-                "--time-limit",
-                "1000",
-                "--report",
-                "html=page.html",
-            ])
+        let mut kit = Command::new(KIT);
+        kit.args(["run", "slow.toml", "--case", "v1/ihdr-00*"])
+            .args(["--time-limit", "1000", "--report", "html=page.html"])
             .current_dir(bench.path())
-            .env("TMPDIR", &bench.cases)
-            .spawn()
-            .unwrap();
-        let start = Instant::now();
-        while !processes_of(&bench.cases).contains(&"sleep 1000 ".to_owned()) {
-            assert!(start.elapsed() < LONG, "the reader does not start");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+            .env("TMPDIR", &bench.cases);
+        let mut kit = kit.spawn().unwrap();
+        wait_until(|| processes_of(&bench.cases).contains(&"sleep 1000 ".to_owned()));
         kill_process(Pid::from_child(&kit), signal).unwrap();
         let status = kit.wait().unwrap();
         assert_eq!(status.signal(), Some(signal.as_raw()));
@@ -556,34 +492,12 @@ fn when_the_kit_dies_its_processes_end_and_its_folders_are_removed() {
     let cases = bench.cases.join("run");
     let work = cases.join("0/work");
     fs::create_dir_all(&work).unwrap();
-    let mut warden = Command::new(KIT)
-        .arg("warden")
-        .arg(&cases)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut kit = warden.stdin.take().unwrap();
-    let job = json!({
-        "command": ["sh", "-c", "trap '' TERM; sleep 1000 & setsid sleep 1000 & sleep 1000"],
-        "folder": work,
-        "time": {"secs": 1000, "nanos": 0},
-        "memory": 1 << 30,
-        "output": 1 << 20,
+    let script = "trap '' TERM; sleep 1000 & setsid sleep 1000 & sleep 1000";
+    let (mut warden, kit) = warden_with(script, &cases, &work);
+    wait_until(|| {
+        let processes = processes_of(&work).into_iter();
+        processes.filter(|line| line == "sleep 1000 ").count() >= 3
     });
-    writeln!(kit, "{job}").unwrap();
-    let sleeping = || {
-        let processes = processes_of(&work);
-        processes
-            .iter()
-            .filter(|line| *line == "sleep 1000 ")
-            .count()
-    };
-    let start = Instant::now();
-    while sleeping() < 3 {
-        assert!(start.elapsed() < LONG, "the reader does not start");
-        std::thread::sleep(Duration::from_millis(20));
-    }
     // Close the warden's input. If the kit is killed, this is all that the warden notices.
     drop(kit);
     warden.wait().unwrap();

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::num::NonZero;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use atf_conformance::corpus::{Case, Class, Subject};
 use atf_conformance::protocol::Manifest;
@@ -130,17 +131,19 @@ impl Bench {
         let folder = TempDir::new().unwrap();
         let cases = folder.path().join("cases");
         fs::create_dir(&cases).unwrap();
-        let limits = Limits {
-            time: LONG,
-            ..Limits::default()
-        };
+        let Options {
+            kit,
+            repeat,
+            limits,
+            ..
+        } = options(&cases);
         Self {
             folder,
             cases,
             limits,
-            repeat: NonZero::<u32>::MIN,
+            repeat,
             select: Select::default(),
-            kit: env!("CARGO_BIN_EXE_atf-conformance").into(),
+            kit,
         }
     }
 
@@ -172,18 +175,13 @@ impl Bench {
             program.display()
         );
         let path = self.folder.path().join(format!("{name}.toml"));
-        fs::write(&path, text).unwrap();
-        Candidate::Manifest(Box::new(Manifest::open(&path).unwrap()))
+        candidate(&path, &text)
     }
 
     /// Makes a reader that prints a document, with a manifest that declares missing capabilities.
     pub(crate) fn lacking(&self, lacks: &str, document: &Value) -> Candidate {
-        let reader = self.says("lacking", document, 0);
-        let path = self.folder.path().join("lacking.toml");
-        let text = fs::read_to_string(&path).unwrap();
-        fs::write(&path, format!("{text}lacks = [{lacks}]\n")).unwrap();
-        drop(reader);
-        Candidate::Manifest(Box::new(Manifest::open(&path).unwrap()))
+        let script = format!("echo '{document}'");
+        self.manifest("lacking", &script, &format!("lacks = [{lacks}]\n"))
     }
 
     /// Makes a reader that prints a document and exits.
@@ -212,13 +210,50 @@ impl Bench {
     }
 
     /// Grades a script on the case.
+    #[track_caller]
     pub(crate) fn one(&self, script: &str) -> CaseResult {
-        let reader = self.reader("one", script);
-        let mut results = self.run(&[reader], vec![case("v1/one")]);
+        self.grade(self.reader("one", script), case("v1/one"))
+    }
+
+    /// Grades a reader on a case.
+    #[track_caller]
+    pub(crate) fn grade(&self, reader: Candidate, case: Case) -> CaseResult {
+        let mut results = self.run(&[reader], vec![case]);
         assert_eq!(results.testees[0].refused, None);
         assert_eq!(results.cases.len(), 1);
         results.cases.remove(0)
     }
+}
+
+/// Writes a manifest and opens it.
+pub(crate) fn candidate(path: &Path, text: &str) -> Candidate {
+    fs::write(path, text).unwrap();
+    Candidate::Manifest(Box::new(Manifest::open(path).unwrap()))
+}
+
+/// Writes a program.
+pub(crate) fn executable(path: &Path, text: &str) {
+    fs::write(path, text).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// Waits for something that happens soon.
+#[track_caller]
+pub(crate) fn wait_until(is_so: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < LONG, "it does not happen");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[track_caller]
+pub(crate) fn assert_all_pass(results: &Results) {
+    let mut cases = results.cases.iter();
+    assert!(
+        cases.all(|case| case.outcome == Outcome::Passed),
+        "{results:?}"
+    );
 }
 
 /// Returns the class and message of a failure.
