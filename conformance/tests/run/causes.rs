@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
-use std::time::Duration;
 
 use atf_conformance::cause::{Causes, settle_charges};
 use atf_conformance::corpus::{self, Case};
@@ -27,6 +26,13 @@ struct Fault {
 }
 
 /// Calls `change` with each file of a document that is read.
+fn all_files(document: &mut Value, change: &mut dyn FnMut(&mut Value)) {
+    for kind in ["index", "detail"] {
+        files(document, kind, change);
+    }
+}
+
+/// Calls `change` with each file of this kind that is read.
 fn files(document: &mut Value, kind: &str, change: &mut dyn FnMut(&mut Value)) {
     if document["kind"] == kind && document["verdict"] != "reject" && document["events"].is_array()
     {
@@ -56,14 +62,12 @@ fn reject(document: &mut Value) {
 /// Rejects the files that `is_bad` selects, and sessions that have no index left.
 fn reject_files(document: &mut Value, is_bad: &dyn Fn(&Value) -> bool) {
     let mut any = false;
-    for kind in ["index", "detail"] {
-        files(document, kind, &mut |file| {
-            if is_bad(file) {
-                reject(file);
-                any = true;
-            }
-        });
-    }
+    all_files(document, &mut |file| {
+        if is_bad(file) {
+            reject(file);
+            any = true;
+        }
+    });
     let threads = document["threads"].as_array();
     let mut indexes = threads.into_iter().flatten().map(|thread| &thread["index"]);
     let is_read = |file: &Value| file["events"].is_array();
@@ -124,15 +128,13 @@ const FAULTS: &[Fault] = &[
         name: "another polynomial, and mismatches are reported",
         change: |_, document| {
             let mut any = false;
-            for kind in ["index", "detail"] {
-                files(document, kind, &mut |file| {
-                    if file["derived"]["checksum"] == "good" {
-                        file["derived"]["checksum"] = "bad".into();
-                        file["verdict"] = "recover".into();
-                        any = true;
-                    }
-                });
-            }
+            all_files(document, &mut |file| {
+                if file["derived"]["checksum"] == "good" {
+                    file["derived"]["checksum"] = "bad".into();
+                    file["verdict"] = "recover".into();
+                    any = true;
+                }
+            });
             if any {
                 document["verdict"] = "recover".into();
             }
@@ -193,15 +195,13 @@ const FAULTS: &[Fault] = &[
     Fault {
         name: "the footer's times are swapped",
         change: |_, document| {
-            for kind in ["index", "detail"] {
-                files(document, kind, &mut |file| {
-                    if let Some(footer) = file["footer"].as_object_mut() {
-                        let start = footer["time_start_ns"].clone();
-                        let end = footer.insert("time_end_ns".to_owned(), start);
-                        footer.insert("time_start_ns".to_owned(), end.unwrap());
-                    }
-                });
-            }
+            all_files(document, &mut |file| {
+                if let Some(footer) = file["footer"].as_object_mut() {
+                    let start = footer["time_start_ns"].clone();
+                    let end = footer.insert("time_end_ns".to_owned(), start);
+                    footer.insert("time_start_ns".to_owned(), end.unwrap());
+                }
+            });
         },
         causes: &["clean:footer"],
         charges: &[
@@ -269,11 +269,9 @@ const FAULTS: &[Fault] = &[
     Fault {
         name: "bytes after the footer are not counted",
         change: |_, document| {
-            for kind in ["index", "detail"] {
-                files(document, kind, &mut |file| {
-                    file["derived"]["trailing_bytes"] = "0".into();
-                });
-            }
+            all_files(document, &mut |file| {
+                file["derived"]["trailing_bytes"] = "0".into();
+            });
         },
         causes: &["label-trailing-bytes"],
         charges: &[
@@ -289,12 +287,10 @@ const FAULTS: &[Fault] = &[
         name: "checksums are never verified",
         change: |case, document| {
             if case.expected.to_string().contains("\"bad\"") {
-                for kind in ["index", "detail"] {
-                    files(document, kind, &mut |file| {
-                        file["derived"]["checksum"] = "good".into();
-                        file["verdict"] = "accept".into();
-                    });
-                }
+                all_files(document, &mut |file| {
+                    file["derived"]["checksum"] = "good".into();
+                    file["verdict"] = "accept".into();
+                });
                 document["verdict"] = "accept".into();
             }
         },
@@ -309,13 +305,11 @@ const FAULTS: &[Fault] = &[
     Fault {
         name: "the last event of an unfinalized file is lost",
         change: |_, document| {
-            for kind in ["index", "detail"] {
-                files(document, kind, &mut |file| {
-                    if file.get("footer") == Some(&Value::Null) {
-                        file["events"].as_array_mut().unwrap().pop();
-                    }
-                });
-            }
+            all_files(document, &mut |file| {
+                if file.get("footer") == Some(&Value::Null) {
+                    file["events"].as_array_mut().unwrap().pop();
+                }
+            });
             derive(document);
         },
         causes: &["unfinalized-lost"],
@@ -417,20 +411,11 @@ fn graded(fault: &Fault) -> Vec<CaseResult> {
         (fault.change)(case, &mut document);
         let verdict = verdict_in(&document).unwrap();
         let reading = Reading::new(Role::Read, Arc::clone(case));
+        let outcome = reading.compare(&manifest, verdict, &document);
         CaseResult {
-            testee: 0,
-            role: Role::Read,
-            case: case.name.clone(),
             rules: reading.about().rules.to_vec(),
-            note: String::new(),
-            outcome: reading.compare(&manifest, verdict, &document),
-            notes: Vec::new(),
-            not_graded: Vec::new(),
-            listed: None,
-            share: 1.0,
             files: reading.files(),
-            elapsed: Duration::ZERO,
-            stderr: String::new(),
+            ..CaseResult::new(0, Role::Read, &case.name, outcome)
         }
     };
     CASES.iter().map(result).collect()

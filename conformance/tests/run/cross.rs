@@ -6,52 +6,41 @@ use std::path::Path;
 
 use atf_conformance::cause::Causes;
 use atf_conformance::lacks::Lack;
-use atf_conformance::protocol::Manifest;
 use atf_conformance::results::{CrossResult, Failure, Grading, Outcome, Results, Role, State};
 use atf_conformance::run::{Candidate, Failures, Options, Scope, Select, exit_code, run, writings};
-use tempfile::TempDir;
 
-use super::support::options;
+use crate::support::{Bench, candidate, differences, failure, options};
 
 const KIT: &str = env!("CARGO_BIN_EXE_atf-conformance");
 
 /// Makes an implementation with one shell script per role.
-fn testee(folder: &Path, name: &str, roles: &[(&str, &str, &str)], more: &str) -> Candidate {
+fn testee(bench: &Bench, name: &str, roles: &[(&str, &str, &str)], more: &str) -> Candidate {
     let mut text = format!("protocol = 1\nname = '{name}'\nversion = '1'\n{more}\n");
     for (role, placeholders, script) in roles {
-        let program = folder.join(format!("{name}-{role}.sh"));
+        let program = bench.path().join(format!("{name}-{role}.sh"));
         fs::write(&program, script).unwrap();
         let program = program.display();
         text.push_str(&format!("{role} = ['sh', '{program}', {placeholders}]\n"));
     }
-    let path = folder.join(format!("{name}.toml"));
-    fs::write(&path, text).unwrap();
-    Candidate::Manifest(Box::new(Manifest::open(&path).unwrap()))
+    candidate(&bench.path().join(format!("{name}.toml")), &text)
 }
 
 /// Makes a writer. `$1` is the script to execute, and `$2` is the folder to write to.
-fn writer(folder: &Path, name: &str, script: &str) -> Candidate {
+fn writer(bench: &Bench, name: &str, script: &str) -> Candidate {
     let roles = [("write", "'{script}', '{out}'", script)];
-    testee(
-        folder,
-        name,
-        &roles,
-        "wire = [1]\nfeatures = ['index', 'detail', 'session']",
-    )
+    let more = "wire = [1]\nfeatures = ['index', 'detail', 'session']";
+    testee(bench, name, &roles, more)
 }
 
 /// Makes a reader. `$1` is the path to read.
-fn reader(folder: &Path, name: &str, features: &str, script: &str) -> Candidate {
+fn reader(bench: &Bench, name: &str, features: &str, script: &str) -> Candidate {
     let more = format!("wire = [1]\nfeatures = [{features}]");
-    testee(folder, name, &[("read", "'{path}'", script)], &more)
+    testee(bench, name, &[("read", "'{path}'", script)], &more)
 }
 
-fn good_writer(folder: &Path) -> Candidate {
-    writer(
-        folder,
-        "writer",
-        &format!("exec {KIT} testee write \"$1\" \"$2\""),
-    )
+fn good_writer(bench: &Bench) -> Candidate {
+    let script = format!("exec {KIT} testee write \"$1\" \"$2\"");
+    writer(bench, "writer", &script)
 }
 
 fn good_read() -> String {
@@ -59,14 +48,14 @@ fn good_read() -> String {
 }
 
 /// Runs the scripts that match `cases`.
-fn crossed(folder: &Path, candidates: &[Candidate], cases: &str) -> Results {
-    crossed_by(Grading::All, folder, candidates, cases)
+fn crossed(bench: &Bench, candidates: &[Candidate], cases: &str) -> Results {
+    crossed_by(Grading::All, bench, candidates, cases)
 }
 
-fn crossed_by(grading: Grading, folder: &Path, candidates: &[Candidate], cases: &str) -> Results {
+fn crossed_by(grading: Grading, bench: &Bench, candidates: &[Candidate], cases: &str) -> Results {
     let options = Options {
         grading,
-        ..options(folder)
+        ..options(&bench.cases)
     };
     let select = Select::new(&[cases.to_owned()], &[], &[]).unwrap();
     run(candidates, &writings(), &select, &options, &|_, _| {}).unwrap()
@@ -81,20 +70,19 @@ fn cell(results: &Results, writer: usize, reader: usize) -> &CrossResult {
 
 #[test]
 fn each_reader_reads_the_parts_it_supports_of_a_writers_files() {
-    let folder = TempDir::new().unwrap();
-    let path = folder.path();
+    let bench = Bench::new();
     let candidates = [
-        good_writer(path),
+        good_writer(&bench),
         reader(
-            path,
+            &bench,
             "sessions",
             "'index', 'detail', 'session', 'function'",
             &good_read(),
         ),
-        reader(path, "files", "'index', 'detail'", &good_read()),
+        reader(&bench, "files", "'index', 'detail'", &good_read()),
         // The kit passes a reader only the files that it supports.
         reader(
-            path,
+            &bench,
             "indexes",
             "'index'",
             &format!(
@@ -104,7 +92,7 @@ fn each_reader_reads_the_parts_it_supports_of_a_writers_files() {
         ),
     ];
     let results = crossed(
-        path,
+        &bench,
         &candidates,
         "v1/write-{no-event,registers*,abort-one*,abort-at*}",
     );
@@ -119,37 +107,16 @@ fn each_reader_reads_the_parts_it_supports_of_a_writers_files() {
     }
     assert_eq!(exit_code(&results), 0);
     // The folders of cases and of kept sessions have been removed.
-    let left = fs::read_dir(path).unwrap().flatten();
-    assert_eq!(left.filter(|entry| entry.path().is_dir()).count(), 0);
-}
-
-#[test]
-fn no_reader_gets_the_folder_of_a_writer_that_does_not_claim_sessions() {
-    let folder = TempDir::new().unwrap();
-    let path = folder.path();
-    let script = format!("{KIT} testee write \"$1\" \"$2\" && rm -f \"$2/manifest.json\"");
-    let roles = [("write", "'{script}', '{out}'", script.as_str())];
-    let more = "wire = [1]\nfeatures = ['index', 'detail']";
-    let crashes = format!("test -d \"$1\" && kill -9 $$; {}", good_read());
-    let features = "'index', 'detail', 'session', 'function'";
-    let candidates = [
-        testee(path, "files", &roles, more),
-        reader(path, "sessions", features, &crashes),
-    ];
-    let results = crossed(path, &candidates, "v1/write-{no-event,registers*}");
-    let cell = cell(&results, 0, 1);
-    assert_eq!((cell.failed.len(), cell.skipped), (0, 0), "{cell:?}");
-    assert!(cell.passed > 0);
+    assert_eq!(fs::read_dir(&bench.cases).unwrap().count(), 0);
 }
 
 #[test]
 fn a_missing_manifest_is_one_cause_across_scripts() {
-    let folder = TempDir::new().unwrap();
-    let path = folder.path();
+    let bench = Bench::new();
     let script = format!("{KIT} testee write \"$1\" \"$2\" && rm -f \"$2/manifest.json\"");
-    let candidates = [writer(path, "writer", &script)];
+    let candidates = [writer(&bench, "writer", &script)];
     let results = crossed(
-        path,
+        &bench,
         &candidates,
         "v1/write-{no-event,registers*,exception}",
     );
@@ -162,19 +129,18 @@ fn a_missing_manifest_is_one_cause_across_scripts() {
 
 #[test]
 fn a_validator_checks_writers_files() {
-    let folder = TempDir::new().unwrap();
-    let path = folder.path();
+    let bench = Bench::new();
     let more = "wire = [1]\nfeatures = ['index', 'detail', 'session']";
     let validator =
-        |name, script: &str| testee(path, name, &[("validate", "'{path}'", script)], more);
+        |name, script: &str| testee(&bench, name, &[("validate", "'{path}'", script)], more);
     let candidates = [
-        good_writer(path),
+        good_writer(&bench),
         validator("good", &format!("exec {KIT} testee validate \"$1\"")),
         // An unfinalized file must be recovered, not accepted, but its events are the same.
         validator("blind", "echo '{\"verdict\": \"accept\"}'"),
         validator("refuses", "echo '{\"verdict\": \"reject\"}'; exit 1"),
     ];
-    let results = crossed(path, &candidates, "v1/write-{no-event,abort-one*}");
+    let results = crossed(&bench, &candidates, "v1/write-{no-event,abort-one*}");
     let good = cell(&results, 0, 1);
     assert_eq!((good.passed, good.failed.len()), (2, 0));
     let blind = cell(&results, 0, 2);
@@ -184,10 +150,7 @@ fn a_validator_checks_writers_files() {
     assert_eq!(message, "thread_2/index.atf: accept, expected recover");
     let classes = |testee| {
         let cases = results.cases_of(testee);
-        let classes = cases.filter_map(|case| match case.outcome {
-            Outcome::Failed { class, .. } => Some((case.role, class)),
-            _ => None,
-        });
+        let classes = cases.filter_map(|case| Some((case.role, case.outcome.class()?)));
         classes.collect::<Vec<_>>()
     };
     assert_eq!(classes(2), [(Role::Validate, Failure::WrongLabel)]);
@@ -198,7 +161,7 @@ fn a_validator_checks_writers_files() {
 
 /// Makes a reader and a validator that edit the reference's answers about files and about sessions
 /// with `sed`.
-fn editing(folder: &Path, name: &str, [file, session]: [&str; 2], lacks: &str) -> Candidate {
+fn editing(bench: &Bench, name: &str, [file, session]: [&str; 2], lacks: &str) -> Candidate {
     let [read, validate] = ["read", "validate"].map(|role| {
         format!(
             "{KIT} testee {role} \"$1\" >answer; code=$?\n\
@@ -213,20 +176,19 @@ fn editing(folder: &Path, name: &str, [file, session]: [&str; 2], lacks: &str) -
     let more = format!(
         "wire = [1]\nfeatures = ['index', 'detail', 'session', 'function']\nlacks = [{lacks}]"
     );
-    testee(folder, name, &roles, &more)
+    testee(bench, name, &roles, &more)
 }
 
 #[test]
 fn missing_capabilities_of_a_reader_are_not_graded_on_writers_files() {
-    let folder = TempDir::new().unwrap();
-    let path = folder.path();
+    let bench = Bench::new();
     let accepts = ["s/\"verdict\":\"recover\"/\"verdict\":\"accept\"/g"; 2];
     let candidates = [
-        good_writer(path),
-        editing(path, "declares", accepts, "'verdict'"),
-        editing(path, "conceals", accepts, ""),
+        good_writer(&bench),
+        editing(&bench, "declares", accepts, "'verdict'"),
+        editing(&bench, "conceals", accepts, ""),
     ];
-    let results = crossed(path, &candidates, "v1/write-abort-one*");
+    let results = crossed(&bench, &candidates, "v1/write-abort-one*");
     let [declares, conceals] = [1, 2].map(|reader| cell(&results, 0, reader));
     assert_eq!((declares.passed, &declares.failed), (1, &Vec::new()));
     assert_eq!((conceals.passed, conceals.failed.len()), (0, 1));
@@ -261,18 +223,17 @@ fn a_reader_may_choose_its_verdict_on_optional_content() {
             in_session,
         ),
     ] {
-        let folder = TempDir::new().unwrap();
-        let path = folder.path();
+        let bench = Bench::new();
         let write = format!("{KIT} testee write \"$1\" \"$2\" && cd \"$2\" && {change}");
         let roles = [("write", "'{script}', '{out}'", &*write)];
         let more = "wire = [1]\nfeatures = ['index', 'detail']";
         let candidates = [
-            testee(path, "writer", &roles, more),
-            editing(path, "accepts", ["", ""], ""),
-            editing(path, "recovers", right, ""),
-            editing(path, "recovers-all", [all, all], ""),
+            testee(&bench, "writer", &roles, more),
+            editing(&bench, "accepts", ["", ""], ""),
+            editing(&bench, "recovers", right, ""),
+            editing(&bench, "recovers-all", [all, all], ""),
         ];
-        let results = crossed(path, &candidates, "v1/write-one-event");
+        let results = crossed(&bench, &candidates, "v1/write-one-event");
         for reader in [1, 2] {
             let failed = &cell(&results, 0, reader).failed;
             assert_eq!(failed, &Vec::new(), "{change}");
@@ -285,89 +246,76 @@ fn a_reader_may_choose_its_verdict_on_optional_content() {
 
 #[test]
 fn a_misreading_reader_fails_with_the_writer_and_the_place() {
-    let folder = TempDir::new().unwrap();
-    let path = folder.path();
+    let bench = Bench::new();
     let wrong = format!("{KIT} testee read \"$1\" | sed 's/\"call_depth\":1/\"call_depth\":2/'");
-    let candidates = [good_writer(path), reader(path, "wrong", "'index'", &wrong)];
-    let results = crossed(path, &candidates, "v1/write-{no-event,one-event}");
+    let candidates = [
+        good_writer(&bench),
+        reader(&bench, "wrong", "'index'", &wrong),
+    ];
+    let results = crossed(&bench, &candidates, "v1/write-{no-event,one-event}");
     let cell = cell(&results, 0, 1);
     let reason = "thread_0/index.atf: events[0].call_depth: 2, expected 1";
     let failed = ("v1/write-one-event".to_owned(), reason.to_owned());
     assert_eq!((cell.passed, &cell.failed), (1, &vec![failed]));
     assert_eq!(exit_code(&results), 1);
-    let mut cases = results.cases.iter();
-    let case = cases.find(|case| case.testee == 1 && case.case == "v1/write-one-event");
-    let case = case.unwrap();
+    let mut cases = results.cases_of(1);
+    let case = cases
+        .find(|case| case.case == "v1/write-one-event")
+        .unwrap();
     assert_eq!(case.role, Role::Read);
     // The result has the rules and the note of its script.
     let scripts = writings();
-    let script = scripts
-        .iter()
-        .find(|script| script.about().name == case.case);
-    let script = script.unwrap();
-    assert_eq!(
-        (case.rules.as_slice(), case.note.as_str()),
-        (script.about().rules, script.about().note)
-    );
+    let mut scripts = scripts.iter().map(|script| script.about());
+    let script = scripts.find(|about| about.name == case.case).unwrap();
+    let own = (case.rules.as_slice(), case.note.as_str());
+    assert_eq!(own, (script.rules, script.note));
     assert!(!case.rules.is_empty() && !case.note.is_empty());
-    match &case.outcome {
-        Outcome::Failed {
-            class,
-            message,
-            differences,
-        } => {
-            assert_eq!(*class, Failure::WrongDecode);
-            assert_eq!(*message, format!("written by writer: {reason}"));
-            let [difference] = differences.as_slice() else {
-                panic!("{differences:?}");
-            };
-            let place = "thread_0/index.atf: events[0].call_depth";
-            assert_eq!(difference.place, place);
-            assert_eq!(difference.rule.as_deref(), Some("index_event.call_depth"));
-        }
-        other => panic!("{other:?}"),
-    }
+    let message = format!("written by writer: {reason}");
+    assert_eq!(failure(case), (Failure::WrongDecode, message.as_str()));
+    let [difference] = differences(case) else {
+        panic!("{case:?}");
+    };
+    let place = "thread_0/index.atf: events[0].call_depth";
+    assert_eq!(difference.place, place);
+    assert_eq!(difference.rule.as_deref(), Some("index_event.call_depth"));
 }
 
 #[test]
 fn a_writers_mistake_does_not_fail_readers() {
-    let folder = TempDir::new().unwrap();
-    let path = folder.path();
+    let bench = Bench::new();
     // Overwrite the first byte of the first event.
     let wrong = format!(
         "{KIT} testee write \"$1\" \"$2\" && \
          printf '\\377' | dd of=\"$2/thread_0/index.atf\" bs=1 seek=64 conv=notrunc 2>/dev/null"
     );
     let candidates = [
-        writer(path, "wrong", &wrong),
-        good_writer(path),
-        reader(path, "reader", "'index', 'detail', 'session'", &good_read()),
+        writer(&bench, "wrong", &wrong),
+        good_writer(&bench),
+        reader(
+            &bench,
+            "reader",
+            "'index', 'detail', 'session'",
+            &good_read(),
+        ),
     ];
-    let results = crossed(path, &candidates, "v1/write-one-event");
-    let writes: Vec<_> = results
-        .cases
-        .iter()
-        .map(|case| (case.testee, &case.outcome))
-        .collect();
-    assert!(
-        matches!(writes[0], (0, Outcome::Failed { .. })),
-        "{writes:?}"
-    );
+    let results = crossed(&bench, &candidates, "v1/write-one-event");
+    let write = &results.cases[0];
+    assert_eq!(write.testee, 0);
+    failure(write);
     assert!(results.cross.iter().all(|cell| cell.writer == 1));
     assert_eq!(cell(&results, 1, 2).passed, 1);
 }
 
 #[test]
 fn a_reader_that_changes_files_does_not_affect_others() {
-    let folder = TempDir::new().unwrap();
-    let path = folder.path();
+    let bench = Bench::new();
     let eats = format!("{KIT} testee read \"$1\"; rm -rf \"$1\"/*");
     let candidates = [
-        good_writer(path),
-        reader(path, "eats", "'session'", &eats),
-        reader(path, "reader", "'session'", &good_read()),
+        good_writer(&bench),
+        reader(&bench, "eats", "'session'", &eats),
+        reader(&bench, "reader", "'session'", &good_read()),
     ];
-    let results = crossed(path, &candidates, "v1/write-one-*");
+    let results = crossed(&bench, &candidates, "v1/write-one-*");
     assert_eq!(results.cross.len(), 2);
     assert!(
         results.cross.iter().all(|cell| cell.passed == 2),
@@ -379,11 +327,8 @@ fn a_reader_that_changes_files_does_not_affect_others() {
 /// Applies a failure list without stale lines to a reader's results.
 fn settle(results: &mut Results, reader: usize, list: &str) {
     let list = Failures::parse(Path::new("list"), list);
-    let mut own: Vec<_> = results
-        .cases
-        .iter_mut()
-        .filter(|case| case.testee == reader)
-        .collect();
+    let own = results.cases.iter_mut();
+    let mut own: Vec<_> = own.filter(|case| case.testee == reader).collect();
     let names = BTreeSet::from(["v1/write-one-event"]);
     let scope = Scope {
         all_roles: true,
@@ -398,32 +343,31 @@ fn settle(results: &mut Results, reader: usize, list: &str) {
 
 #[test]
 fn a_listed_failure_hides_no_failure_of_another_class() {
-    let folder = TempDir::new().unwrap();
-    let path = folder.path();
+    let bench = Bench::new();
     let write = format!("{KIT} testee write \"$1\" \"$2\"; rm \"$2/manifest.json\"");
     let roles = [("write", "'{script}', '{out}'", &*write)];
     let files = "wire = [1]\nfeatures = ['index', 'detail']";
     let misreads = "sed 's/\"call_depth\":1/\"call_depth\":2/'";
     let read = format!("{KIT} testee read \"$1\" | {misreads}");
     let candidates = [
-        good_writer(path),
-        testee(path, "files", &roles, files),
+        good_writer(&bench),
+        testee(&bench, "files", &roles, files),
         // Misreads the files of both writers, and crashes on those of the second.
         reader(
-            path,
+            &bench,
             "by-writer",
             "'index'",
             &format!("[ -e \"${{1%/*}}/../manifest.json\" ] || kill -11 $$\n{read}"),
         ),
         // Misreads files, and crashes on folders.
         reader(
-            path,
+            &bench,
             "by-file",
             "'index', 'session'",
             &format!("[ -f \"$1\" ] || kill -11 $$\n{read}"),
         ),
     ];
-    let mut results = crossed(path, &candidates, "v1/write-one-event");
+    let mut results = crossed(&bench, &candidates, "v1/write-one-event");
     let known = "wrong-decode v1/write-one-event #1\n";
     settle(&mut results, 2, known);
     settle(&mut results, 3, known);
@@ -437,7 +381,7 @@ fn a_listed_failure_hides_no_failure_of_another_class() {
     let crash = "crash: killed by signal 11 (SIGSEGV)";
     assert_eq!(cell(&results, 1, 2).failed[0].1, crash);
     for reader in [2, 3] {
-        let cases = results.cases.iter().filter(|case| case.testee == reader);
+        let cases = results.cases_of(reader);
         let states = cases.map(|case| (case.outcome.class(), case.state()));
         let mut states: Vec<_> = states.collect();
         states.sort_unstable();
@@ -458,17 +402,16 @@ fn a_listed_failure_hides_no_failure_of_another_class() {
 
 #[test]
 fn with_data_only_labels_fail_no_pair_and_hide_no_data() {
-    let folder = TempDir::new().unwrap();
-    let path = folder.path();
+    let bench = Bench::new();
     let label = "s/\"count_source\":\"footer\"/\"count_source\":\"file_size\"/g";
     let data = "s/\"call_depth\":1/\"call_depth\":2/";
     let candidates = [
-        good_writer(path),
-        editing(path, "labels", [label, label], ""),
+        good_writer(&bench),
+        editing(&bench, "labels", [label, label], ""),
         // The index file comes before the session.
-        editing(path, "both", [label, data], ""),
+        editing(&bench, "both", [label, data], ""),
     ];
-    let graded = |grading| crossed_by(grading, path, &candidates, "v1/write-one-event");
+    let graded = |grading| crossed_by(grading, &bench, &candidates, "v1/write-one-event");
     let results = graded(Grading::All);
     assert_eq!(cell(&results, 0, 1).failed.len(), 1);
     let results = graded(Grading::Data);
@@ -479,9 +422,9 @@ fn with_data_only_labels_fail_no_pair_and_hide_no_data() {
     assert_eq!((both.passed, both.failed.len()), (0, 1));
     assert!(both.failed[0].1.contains("call_depth: 2, expected 1"));
     let classes = |testee| {
-        let cases = results.cases.iter().filter(move |it| it.testee == testee);
-        let classes: Vec<_> = cases.map(|it| (it.role, it.outcome.class())).collect();
-        classes
+        let cases = results.cases_of(testee);
+        let classes = cases.map(|it| (it.role, it.outcome.class()));
+        classes.collect::<Vec<_>>()
     };
     let passed = |role| (role, None);
     assert_eq!(classes(1), [Role::Read, Role::Validate].map(passed));
@@ -490,39 +433,26 @@ fn with_data_only_labels_fail_no_pair_and_hide_no_data() {
 }
 
 #[test]
-fn a_failure_on_the_readers_list_is_known() {
-    let folder = TempDir::new().unwrap();
-    let path = folder.path();
-    let candidates = [good_writer(path), reader(path, "dies", "'index'", "exit 5")];
-    let mut results = crossed(path, &candidates, "v1/write-one-*");
-    assert_eq!(cell(&results, 0, 1).failed.len(), 2);
-    settle(&mut results, 1, "crash v1/write-one-event not yet\n");
-    let cell = cell(&results, 0, 1);
-    assert_eq!((cell.known, cell.failed.len()), (1, 1));
-    assert_eq!(cell.failed[0].0, "v1/write-one-detail");
-}
-
-#[test]
 fn a_script_is_skipped_only_if_a_reader_skips_all_its_parts() {
-    let folder = TempDir::new().unwrap();
-    let path = folder.path();
+    let bench = Bench::new();
     let read = good_read();
     let but = |name: &str| format!("case \"$1\" in *{name}) exit 77;; esac; {read}");
     // The smoke test has no task for readers here, so it does not refuse the reader that skips
     // everything.
     let candidates = [
-        good_writer(path),
-        reader(path, "no-details", "'index', 'detail'", &but("detail.atf")),
-        reader(path, "no-indexes", "'index', 'detail'", &but("index.atf")),
-        reader(path, "nothing", "'index', 'detail'", "exit 77"),
+        good_writer(&bench),
+        reader(
+            &bench,
+            "no-details",
+            "'index', 'detail'",
+            &but("detail.atf"),
+        ),
+        reader(&bench, "no-indexes", "'index', 'detail'", &but("index.atf")),
+        reader(&bench, "nothing", "'index', 'detail'", "exit 77"),
     ];
-    let results = crossed(path, &candidates, "v1/write-registers*");
-    let names: BTreeSet<_> = results
-        .cases
-        .iter()
-        .map(|case| case.case.as_str())
-        .collect();
-    let count = names.len();
+    let results = crossed(&bench, &candidates, "v1/write-registers*");
+    let names = results.cases.iter().map(|case| case.case.as_str());
+    let count = names.collect::<BTreeSet<_>>().len();
     assert!(count > 0);
     for (reader, passed, skipped) in [(1, count, 0), (2, count, 0), (3, 0, count)] {
         let cell = cell(&results, 0, reader);
@@ -532,28 +462,20 @@ fn a_script_is_skipped_only_if_a_reader_skips_all_its_parts() {
             "{reader}"
         );
     }
-    let of = |reader| {
-        results
-            .cases
-            .iter()
-            .filter(move |case| case.testee == reader)
-    };
-    assert!(
-        of(1)
-            .chain(of(2))
-            .all(|case| case.outcome == Outcome::Passed)
-    );
-    assert!(of(3).all(|case| matches!(case.outcome, Outcome::Skipped { .. })));
+    let mut both = results.cases_of(1).chain(results.cases_of(2));
+    assert!(both.all(|case| case.outcome == Outcome::Passed));
+    let mut nothing = results.cases_of(3);
+    assert!(nothing.all(|case| matches!(case.outcome, Outcome::Skipped { .. })));
 }
 
 /// Grades a writer on the matching cases. The writer is a shell script that claims wire version 1
 /// and `features`.
 fn asked(features: &str, script: &str, cases: &str) -> Results {
-    let folder = TempDir::new().unwrap();
+    let bench = Bench::new();
     let more = format!("wire = [1]\nfeatures = [{features}]");
     let roles = [("write", "'{script}', '{out}'", script)];
-    let writer = testee(folder.path(), "asked", &roles, &more);
-    crossed(folder.path(), &[writer], cases)
+    let writer = testee(&bench, "asked", &roles, &more);
+    crossed(&bench, &[writer], cases)
 }
 
 #[test]

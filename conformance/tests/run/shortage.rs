@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -16,7 +15,7 @@ use atf_conformance::run::warden::is_shortage;
 use atf_conformance::run::{About, Ended, Graded, Reading, Smoke, Task};
 use rustix::io::Errno;
 
-use crate::support::{Bench, case, document, failure};
+use crate::support::{Bench, case, document, executable, failure};
 
 /// A case whose files cannot be written at first, because a resource has run out.
 struct Unprepared {
@@ -126,8 +125,7 @@ fn short_of(bench: &Bench, limit: &str) -> PathBuf {
         "#!/bin/sh\n[ $# -gt 0 ] && mkdir {} 2>/dev/null && {limit}\nexec {kit} \"$@\"\n",
         flag.display()
     );
-    fs::write(&path, script).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    executable(&path, &script);
     // A process that another test is just starting may still have the script open for writing.
     let busy = |result: &io::Result<_>| {
         let busy = io::ErrorKind::ExecutableFileBusy;
