@@ -14,7 +14,10 @@ use tempfile::TempDir;
 
 use crate::demo::HOSTILE;
 use crate::forms::{counted, counts, parse_tap};
-use crate::html::{assert_links_within, elements, markup, spoken};
+use crate::hostile::steers;
+use crate::html::{
+    assert_links_within, assert_parts, by_id, cells, elements, links, markup, spoken, words,
+};
 
 /// A check's report in all formats.
 struct Written {
@@ -220,22 +223,13 @@ fn sarif(written: &Written) -> Value {
 fn sarif_has_a_result_for_each_finding() {
     let run = sarif(&written(Severity::Must));
     let results = run["results"].as_array().unwrap();
-    let found: Vec<_> = { results.iter() }
-        .map(|it| {
-            (
-                it["ruleId"].as_str().unwrap(),
-                it["level"].as_str().unwrap(),
-            )
-        })
-        .collect();
-    assert_eq!(
-        found,
-        [
-            ("ATF-IFTR-004", "error"),
-            ("ATF-LINK-002", "note"),
-            ("ATF-DFTR-006", "warning"),
-        ]
-    );
+    let found = results.iter().map(|it| [&it["ruleId"], &it["level"]]);
+    let expected = [
+        ["ATF-IFTR-004", "error"],
+        ["ATF-LINK-002", "note"],
+        ["ATF-DFTR-006", "warning"],
+    ];
+    assert_eq!(found.collect::<Vec<_>>(), expected);
     assert_eq!(
         results[0]["locations"],
         json!([{
@@ -274,13 +268,9 @@ fn tap_names_the_editions() {
         rules::RULES_EDITION.version,
     ];
     let tap = written.read("tap");
-    let comments = tap.lines().filter(|line| line.starts_with("# "));
-    let comments: Vec<_> = comments.map(str::to_owned).collect();
-    let of = |what: &str, edition: &str| format!("# {what} {edition}");
-    assert_eq!(
-        comments,
-        [of("kit", kit), of("spec", spec), of("rules", rules)]
-    );
+    let comments = tap.lines().filter_map(|line| line.strip_prefix("# "));
+    let expected = format!("kit {kit}\nspec {spec}\nrules {rules}");
+    assert_eq!(comments.collect::<Vec<_>>().join("\n"), expected);
 }
 
 #[test]
@@ -395,23 +385,18 @@ fn a_badge_counts_broken_rules() {
 fn the_page_has_each_finding_with_file_field_byte_and_message() {
     let page = written(Severity::Must).page();
     let document = Document::parse(&page).unwrap();
-    let text = spoken(document.root_element());
-    for part in [
-        "✗ 1 of 3 sessions breaks a MUST; 1 path could not be read",
-        "wrong/thread_7/detail.atf: Permission denied",
-        rule("ATF-IFTR-004").rule,
-    ] {
-        assert!(text.contains(part), "{part}: {text}");
-    }
-    let finding = { document.descendants() }
-        .find(|node| node.attribute("id") == Some("s0-ATF-IFTR-004"))
-        .unwrap();
-    let cells: Vec<_> = { finding.children() }
-        .filter(Node::is_element)
-        .map(spoken)
-        .collect();
+    assert_parts(
+        &spoken(document.root_element()),
+        &[
+            "✗ 1 of 3 sessions breaks a MUST; 1 path could not be read",
+            "wrong/thread_7/detail.atf: Permission denied",
+            rule("ATF-IFTR-004").rule,
+            "accept; 1 file, 0 events, 0 details",
+            "reject; 2 files, 6 events, 0 details",
+        ],
+    );
     assert_eq!(
-        cells,
+        cells(by_id(&document, "s0-ATF-IFTR-004")),
         [
             "✗ must ATF-IFTR-004",
             "thread_7/index.atf",
@@ -420,33 +405,17 @@ fn the_page_has_each_finding_with_file_field_byte_and_message() {
             "1, expected 0x2a"
         ]
     );
-    for part in [
-        "accept; 1 file, 0 events, 0 details",
-        "reject; 2 files, 6 events, 0 details",
-    ] {
-        assert!(text.contains(part), "{part}: {text}");
-    }
     // The table of sessions by rules starts with the worst session and has a cell for each rule.
     let matrix =
         elements(&document, "tbody").find(|node| node.attribute("data-list") == Some("sessions"));
-    let rows: Vec<Vec<_>> = { matrix.unwrap().children() }
-        .filter(Node::is_element)
-        .map(|row| {
-            row.children()
-                .filter(Node::is_element)
-                .map(spoken)
-                .collect()
-        })
-        .collect();
+    let rows = matrix.unwrap().children().filter(Node::is_element);
+    let rows: Vec<_> = rows.map(cells).collect();
     assert_eq!(rows.len(), 3);
     assert_eq!(rows[0][..2], ["wrong", "✗ reject"], "{rows:?}");
     assert_eq!(rows[1][..2], ["lax", "! accept"]);
     assert_eq!(rows[2], ["clean", "✓ accept", "", "", ""]);
-    let links: Vec<_> = elements(&document, "a")
-        .filter(|node| node.attribute("href") == Some("#s0-ATF-IFTR-004"))
-        .map(spoken)
-        .collect();
-    assert_eq!(links, ["wrong, ATF-IFTR-004: 1 file, 1 time"]);
+    let cell = "wrong, ATF-IFTR-004: 1 file, 1 time";
+    assert_eq!(links(&document, "#s0-ATF-IFTR-004"), [cell]);
 }
 
 #[test]
@@ -459,12 +428,9 @@ fn each_page_of_a_check_is_well_formed_and_its_links_resolve() {
         let page = written.page();
         let document = Document::parse(&page).unwrap();
         assert_links_within(&document);
-        let steers = |letter: char| letter.is_control() && letter != '\n' || letter == '\u{202e}';
         assert_eq!(page.chars().find(|letter| steers(*letter)), None);
     }
-    let page = hostile().page();
-    let document = Document::parse(&page).unwrap();
-    let text = spoken(document.root_element());
+    let text = words(&hostile().page());
     assert!(text.contains("<script>alert(1)<_script>"), "{text}");
 }
 
@@ -532,29 +498,22 @@ fn a_page_of_many_sessions_shows_the_worst_and_counts_all() {
     let page = markup(&whole);
     let document = Document::parse(&page).unwrap();
     assert_links_within(&document);
-    let text = spoken(document.root_element());
-    for part in [
-        "✗ 2 of 1500 sessions break a MUST",
-        "This page shows the worst 1000 of 1500 sessions",
-        "500 sessions whose strictest broken rule is a SHOULD",
-    ] {
-        assert!(text.contains(part), "{part}");
-    }
+    assert_parts(
+        &spoken(document.root_element()),
+        &[
+            "✗ 2 of 1500 sessions break a MUST",
+            "This page shows the worst 1000 of 1500 sessions",
+            "500 sessions whose strictest broken rule is a SHOULD",
+        ],
+    );
     let names: Vec<_> = elements(&document, "summary")
         .filter_map(|summary| summary.children().find(|node| node.has_tag_name("b")))
         .map(spoken)
         .collect();
     assert_eq!(names[..3], ["session_750", "session_1499", "session_0"]);
     assert_eq!(names.len(), 1000);
-    let rule = { document.descendants() }
-        .find(|node| node.attribute("id") == Some("ATF-DFTR-006"))
-        .unwrap();
-    let cells: Vec<_> = rule
-        .children()
-        .filter(Node::is_element)
-        .map(spoken)
-        .collect();
-    assert_eq!(cells[3..], ["1500", "1500", "1500"]);
+    let counts = cells(by_id(&document, "ATF-DFTR-006"));
+    assert_eq!(counts[3..], ["1500", "1500", "1500"]);
     // The other formats contain all findings.
     assert_eq!(parse_tap(&written.read("tap")).len(), 3_000);
     let json: serde_json::Value = serde_json::from_str(&written.read("json")).unwrap();
@@ -582,7 +541,7 @@ fn a_page_of_long_findings_is_limited_in_size() {
         "{}",
         whole.len()
     );
-    let text = spoken(Document::parse(&markup(&whole)).unwrap().root_element());
+    let text = words(&markup(&whole));
     assert!(
         text.contains("✗ 8 of 8 sessions break a MUST"),
         "{}",
@@ -605,11 +564,8 @@ fn a_page_names_some_unreadable_paths_and_counts_all() {
                 reports.unreadable(Path::new(&format!("path-{seq};")), "gone");
             }
         });
-        let text = spoken(Document::parse(&written.page()).unwrap().root_element());
-        assert!(
-            text.contains(&format!("{count} paths could not be read")),
-            "{text}"
-        );
+        let text = words(&written.page());
+        assert_parts(&text, &[&format!("{count} paths could not be read")]);
         let is_named = |seq: &usize| text.contains(&format!("path-{seq};"));
         assert_eq!((0..count).filter(is_named).count(), named);
     }
@@ -628,14 +584,14 @@ fn one_large_session_does_not_crowd_out_the_others() {
     });
     let whole = written.read("html");
     assert!(whole.len() < 2_000_000, "{}", whole.len());
-    let text = spoken(Document::parse(&markup(&whole)).unwrap().root_element());
-    for part in [
-        "100 more findings",
-        "2 of 4 sessions break a MUST",
-        "1, expected 0x2a",
-    ] {
-        assert!(text.contains(part), "{part}");
-    }
+    assert_parts(
+        &words(&markup(&whole)),
+        &[
+            "100 more findings",
+            "2 of 4 sessions break a MUST",
+            "1, expected 0x2a",
+        ],
+    );
 }
 
 #[test]

@@ -75,11 +75,7 @@ pub(crate) fn note(severity: Severity, rule: &str, text: &str) -> Note {
 }
 
 pub(crate) fn failed(class: Failure) -> Outcome {
-    Outcome::Failed {
-        class,
-        message: "accept, expected reject".to_owned(),
-        differences: Vec::new(),
-    }
+    Outcome::failed(class, "accept, expected reject")
 }
 
 /// Makes a failure that breaks a rule.
@@ -88,12 +84,8 @@ pub(crate) fn charged(class: Failure, rule: &str) -> Outcome {
         class,
         message: "accept, expected reject".to_owned(),
         differences: vec![Difference {
-            grade: Grade::Data,
-            place: "answer".to_owned(),
-            expected: "a document".to_owned(),
-            got: "another".to_owned(),
             rule: Some(rule.to_owned()),
-            hexdump: None,
+            ..Difference::in_data("answer", "a document", "another")
         }],
     }
 }
@@ -103,10 +95,6 @@ pub(crate) fn difference() -> Difference {
     let mut bytes = vec![0_u8; 80];
     bytes[16..24].copy_from_slice(&[0x32, 0x49, 0x54, 0x41, 0xde, 0xad, 0xbe, 0xef]);
     Difference {
-        grade: Grade::Data,
-        place: "verdict".to_owned(),
-        expected: "\"reject\"".to_owned(),
-        got: "\"accept\"".to_owned(),
         rule: Some("ATF-IFTR-004".to_owned()),
         hexdump: Some(Hexdump {
             file: "thread_7/index.atf".to_owned(),
@@ -115,6 +103,7 @@ pub(crate) fn difference() -> Difference {
             field_offset: 100,
             field_size: 4,
         }),
+        ..Difference::in_data("verdict", "\"reject\"", "\"accept\"")
     }
 }
 
@@ -122,11 +111,7 @@ pub(crate) fn difference() -> Difference {
 fn label() -> Difference {
     Difference {
         grade: Grade::Label,
-        place: "derived.count_source".to_owned(),
-        expected: "\"footer\"".to_owned(),
-        got: "\"file_size\"".to_owned(),
-        rule: None,
-        hexdump: None,
+        ..Difference::in_data("derived.count_source", "\"footer\"", "\"file_size\"")
     }
 }
 
@@ -162,33 +147,29 @@ pub(crate) fn demo() -> Results {
     ];
     for (seq, class) in CLASSES.into_iter().enumerate() {
         let rule = format!("ATF-IFTR-{:03}", seq + 1);
-        let mut case = case(
-            &format!("v1/iftr-{seq:03}-off"),
-            &[&rule],
-            charged(class, &rule),
-        );
-        if matches!(class, Failure::Rule | Failure::WrongFile) {
-            case.role = Role::Write;
-        }
-        if class == Failure::WrongAccept {
-            if let Outcome::Failed { differences, .. } = &mut case.outcome {
-                *differences = vec![difference(), label()];
+        let mut outcome = charged(class, &rule);
+        if let Outcome::Failed {
+            message,
+            differences,
+            ..
+        } = &mut outcome
+        {
+            match class {
+                Failure::Crash => "killed by signal 11 (SIGSEGV)".clone_into(message),
+                Failure::WrongAccept => *differences = vec![difference(), label()],
+                Failure::WrongLabel => {
+                    let rule = differences[0].rule.take();
+                    *differences = vec![Difference { rule, ..label() }];
+                }
+                _ => {}
             }
-            case.stderr = "warning: footer\nwarning: count\n".to_owned();
         }
-        if class == Failure::WrongLabel
-            && let Outcome::Failed { differences, .. } = &mut case.outcome
-        {
-            let rule = Some(rule.clone());
-            *differences = vec![Difference { rule, ..label() }];
-        }
-        if class == Failure::Crash
-            && let Outcome::Failed { message, .. } = &mut case.outcome
-        {
-            *message = "killed by signal 11 (SIGSEGV)".to_owned();
-        }
-        if class == Failure::Timeout {
-            case.listed = Some("hangs on a count of 0, #12".to_owned());
+        let mut case = case(&format!("v1/iftr-{seq:03}-off"), &[&rule], outcome);
+        match class {
+            Failure::Timeout => case.listed = Some("hangs on a count of 0, #12".to_owned()),
+            Failure::WrongAccept => case.stderr = "warning: footer\nwarning: count\n".to_owned(),
+            Failure::Rule | Failure::WrongFile => case.role = Role::Write,
+            _ => {}
         }
         results.cases.push(case);
     }
@@ -206,32 +187,24 @@ pub(crate) fn demo() -> Results {
     results.cases.push(passed.clone());
     passed.testee = 1;
     results.cases.push(passed);
-    results.cross = vec![
-        CrossResult {
-            writer: 0,
-            reader: 0,
-            passed: 2,
-            known: 0,
-            failed: Vec::new(),
-            classes: BTreeMap::new(),
-            skipped: 1,
-        },
-        CrossResult {
-            writer: 0,
-            reader: 1,
-            passed: 1,
-            known: 0,
-            failed: vec![(
-                "two-threads".to_owned(),
-                "events[3]: depth 1, asked for 2".to_owned(),
-            )],
-            classes: BTreeMap::from([(
-                "two-threads".to_owned(),
-                BTreeSet::from([Failure::WrongDecode]),
-            )]),
-            skipped: 1,
-        },
-    ];
+    let own = CrossResult {
+        writer: 0,
+        reader: 0,
+        passed: 2,
+        known: 0,
+        failed: Vec::new(),
+        classes: BTreeMap::new(),
+        skipped: 1,
+    };
+    let (script, why) = ("two-threads", "events[3]: depth 1, asked for 2");
+    let other = CrossResult {
+        reader: 1,
+        passed: 1,
+        failed: vec![(script.to_owned(), why.to_owned())],
+        classes: BTreeMap::from([(script.to_owned(), BTreeSet::from([Failure::WrongDecode]))]),
+        ..own.clone()
+    };
+    results.cross = vec![own, other];
     results.stale = vec!["ada-c/failures.txt:3: crash v1/nothing-*: matches no case".to_owned()];
     results
 }

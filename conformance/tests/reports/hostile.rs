@@ -8,7 +8,8 @@ use crate::demo::{HOSTILE, demo, hostile};
 use crate::forms::parse_tap;
 use crate::{plain, report};
 
-fn steers(letter: char) -> bool {
+/// Returns whether a character controls a terminal or the order of the text.
+pub(crate) fn steers(letter: char) -> bool {
     (letter.is_control() && letter != '\n')
         || "\u{61c}\u{200e}\u{200f}\u{2028}\u{2029}".contains(letter)
         || ('\u{202a}'..='\u{202e}').contains(&letter)

@@ -9,6 +9,7 @@ use atf_report::Form;
 use roxmltree::{Document, Node};
 
 use crate::demo::{CLASSES, HOSTILE, case, demo, difference, empty, failed, hostile, note};
+use crate::hostile::steers;
 use crate::report;
 
 /// Returns the page as XML, without its style and script.
@@ -60,6 +61,36 @@ pub(crate) fn elements<'a, 'i>(
     document
         .descendants()
         .filter(move |node| node.has_tag_name(tag))
+}
+
+/// Returns the words of a page.
+pub(crate) fn words(page: &str) -> String {
+    spoken(Document::parse(page).unwrap().root_element())
+}
+
+/// Returns the words of each element in an element.
+pub(crate) fn cells(node: Node<'_, '_>) -> Vec<String> {
+    let cells = node.children().filter(Node::is_element);
+    cells.map(spoken).collect()
+}
+
+pub(crate) fn by_id<'a, 'i>(document: &'a Document<'i>, id: &str) -> Node<'a, 'i> {
+    let mut all = document.descendants();
+    let found = all.find(|node| node.attribute("id") == Some(id));
+    found.unwrap_or_else(|| panic!("no id {id}"))
+}
+
+/// Returns the words of all links to `target`.
+pub(crate) fn links(document: &Document<'_>, target: &str) -> Vec<String> {
+    let links = elements(document, "a").filter(|node| node.attribute("href") == Some(target));
+    links.map(spoken).collect()
+}
+
+#[track_caller]
+pub(crate) fn assert_parts(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "{part}: {text}");
+    }
 }
 
 /// Asserts that ids are unique and every internal link has a target.
@@ -124,21 +155,10 @@ fn the_page_is_self_contained() {
 fn hostile_text_is_shown_as_text() {
     let page = page(&hostile());
     let document = Document::parse(&page).unwrap();
-    let text: String = document
-        .descendants()
-        .filter(Node::is_text)
-        .filter_map(|node| node.text())
-        .collect();
-    for harm in [
-        HOSTILE[0],
-        HOSTILE[1],
-        "\\u{202e}desrever",
-        "\\u{1b}[31mred",
-        HOSTILE[7],
-    ] {
-        assert!(text.contains(harm), "{harm}");
-    }
-    let steers = |letter: char| letter.is_control() && letter != '\n' || letter == '\u{202e}';
+    let texts = document.descendants().filter(Node::is_text);
+    let text: String = texts.filter_map(|node| node.text()).collect();
+    let (desrever, red) = ("\\u{202e}desrever", "\\u{1b}[31mred");
+    assert_parts(&text, &[HOSTILE[0], HOSTILE[1], desrever, red, HOSTILE[7]]);
     assert_eq!(page.chars().find(|letter| steers(*letter)), None);
 }
 
@@ -153,32 +173,25 @@ fn a_failure_links_to_its_rule_with_decision_and_sources() {
     let page = page(&results);
     let document = Document::parse(&page).unwrap();
     assert_links_within(&document);
-    let by_id = |id: &str| {
-        let mut all = document.descendants();
-        let found = all.find(|node| node.attribute("id") == Some(id));
-        found.unwrap_or_else(|| panic!("{id}"))
-    };
-    let mut links = by_id("f4").descendants();
+    let mut links = by_id(&document, "f4").descendants();
     assert!(links.any(|node| node.attribute("href") == Some("#rule-ATF-IFTR-004")));
-    let rule = spoken(by_id("rule-ATF-IFTR-004"));
-    for part in [
-        "A nonzero checksum is the CRC-32C of the events section.",
-        "Which CRC do the footers use?",
-        "CRC-32C over the events section, in both wire versions",
-        "Only S2 names a polynomial",
-        "S0 (ATF Index File Format (BH-002))",
-        "docs/reference/rules.md#atf-iftr-004",
-    ] {
-        assert!(rule.contains(part), "{part}: {rule}");
-    }
-    let text = spoken(document.root_element());
-    for part in [
+    assert_parts(
+        &spoken(by_id(&document, "rule-ATF-IFTR-004")),
+        &[
+            "A nonzero checksum is the CRC-32C of the events section.",
+            "Which CRC do the footers use?",
+            "CRC-32C over the events section, in both wire versions",
+            "Only S2 names a polynomial",
+            "S0 (ATF Index File Format (BH-002))",
+            "docs/reference/rules.md#atf-iftr-004",
+        ],
+    );
+    let made = [
         "2026-01-05T10:15:00Z",
         "linux x86_64",
         "'my reader/TESTEE.toml'",
-    ] {
-        assert!(text.contains(part), "{part}");
-    }
+    ];
+    assert_parts(&spoken(document.root_element()), &made);
 }
 
 #[test]
@@ -221,33 +234,25 @@ fn causes_come_most_urgent_first_with_one_example_open() {
 fn a_failure_is_one_click_from_its_result_and_from_its_cell() {
     let page = page(&demo());
     let document = Document::parse(&page).unwrap();
-    let links = |target: &'static str| {
-        let all =
-            elements(&document, "a").filter(move |node| node.attribute("href") == Some(target));
-        all.map(spoken).collect::<Vec<_>>()
-    };
     // The previous failure broke the same rule, so the rule's cell links to that one.
-    assert_eq!(links("#f4"), ["v1/iftr-004-off"]);
+    assert_eq!(links(&document, "#f4"), ["v1/iftr-004-off"]);
     let cell = "ada-c read, ATF-IFTR-004: 2 failed of 2";
-    assert_eq!(links("#f3"), [cell, "v1/iftr-003-off"]);
-    let failure = document
-        .descendants()
-        .find(|node| node.attribute("id") == Some("f4"))
-        .unwrap();
+    assert_eq!(links(&document, "#f3"), [cell, "v1/iftr-003-off"]);
+    let failure = by_id(&document, "f4");
     assert!(failure.has_tag_name("details"));
-    let text = spoken(failure);
-    for part in [
-        "wrong-accept",
-        "One bit of the checksum is off",
-        "The checksum is not the IEEE CRC-32 of the events section.",
-        "verdict (breaks ATF-IFTR-004: A nonzero checksum is",
-        "\"reject\"",
-        "\"accept\"",
-        "4 bytes at 0x64",
-        "warning: footer\nwarning: count",
-    ] {
-        assert!(text.contains(part), "{part}: {text}");
-    }
+    assert_parts(
+        &spoken(failure),
+        &[
+            "wrong-accept",
+            "One bit of the checksum is off",
+            "The checksum is not the IEEE CRC-32 of the events section.",
+            "verdict (breaks ATF-IFTR-004: A nonzero checksum is",
+            "\"reject\"",
+            "\"accept\"",
+            "4 bytes at 0x64",
+            "warning: footer\nwarning: count",
+        ],
+    );
     let marks = failure
         .descendants()
         .filter(|node| node.has_tag_name("mark"));
@@ -257,11 +262,7 @@ fn a_failure_is_one_click_from_its_result_and_from_its_cell() {
 
 #[test]
 fn the_headline_reports_the_outcome() {
-    let headline = |results: &Results| {
-        let page = page(results);
-        let document = Document::parse(&page).unwrap();
-        spoken(document.root_element())
-    };
+    let headline = |results: &Results| words(&page(results));
     let mut results = empty();
     assert!(headline(&results).contains("Nothing was graded"));
     results.cases = vec![case("v1/a", &["ATF-IHDR-001"], Outcome::Passed); 3];
@@ -325,22 +326,21 @@ fn results_can_be_filtered() {
 
 #[test]
 fn known_skipped_refused_and_stale_are_named_in_words() {
-    let page = page(&demo());
-    let document = Document::parse(&page).unwrap();
-    let text = spoken(document.root_element());
-    for part in [
-        "✗ 8 failed, 1 failed between writers and readers, 1 not graded, 1 stale in failure lists",
-        "hangs on a count of 0, #12",
-        "data 3 of 11, labels 3 of 5",
-        "A label differs at",
-        "wire version 2",
-        "Not graded: ./v: No such file or directory (os error 2)",
-        "ada-c/failures.txt:3: crash v1/nothing-*: matches no case",
-        "events[3]: depth 1, asked for 2",
-    ] {
-        assert!(text.contains(part), "{part}");
-    }
-    assert!(report(&empty(), Form::Html).contains("Nothing was graded"));
+    let headline =
+        "✗ 8 failed, 1 failed between writers and readers, 1 not graded, 1 stale in failure lists";
+    assert_parts(
+        &words(&page(&demo())),
+        &[
+            headline,
+            "hangs on a count of 0, #12",
+            "data 3 of 11, labels 3 of 5",
+            "A label differs at",
+            "wire version 2",
+            "Not graded: ./v: No such file or directory (os error 2)",
+            "ada-c/failures.txt:3: crash v1/nothing-*: matches no case",
+            "events[3]: depth 1, asked for 2",
+        ],
+    );
 }
 
 #[test]
@@ -377,12 +377,7 @@ fn a_screen_reader_can_name_every_element() {
             (region.attribute("tabindex"), region.attribute("role")),
             (Some("0"), Some("region"))
         );
-        let name = region.attribute("aria-labelledby").unwrap();
-        assert!(
-            document
-                .descendants()
-                .any(|node| node.attribute("id") == Some(name))
-        );
+        by_id(&document, region.attribute("aria-labelledby").unwrap());
     }
     // No outcome is shown by colour alone.
     for cell in elements(&document, "td") {

@@ -1,6 +1,6 @@
 //! Tests the terminal reports.
 
-use atf_conformance::results::{Failure, Grading, Outcome, Role};
+use atf_conformance::results::{Failure, Grading, Outcome, Results, Role};
 use atf_report::Form;
 
 use atf_conformance::rules::Severity;
@@ -52,23 +52,19 @@ fn the_matrix_shows_a_dash_if_everything_was_skipped() {
     ];
     results.cases[2].listed = Some("#1".to_owned());
     let text = plain(&results, Form::Text);
-    let row = text
-        .lines()
-        .find(|line| line.starts_with("a read "))
-        .unwrap();
+    let row = text.lines().find(|line| line.starts_with("a read "));
     // The columns are DHDR, IHDR, LINK with a known failure, all, and skipped.
-    let words: Vec<_> = row.split_whitespace().skip(2).collect();
+    let words: Vec<_> = row.unwrap().split_whitespace().skip(2).collect();
     assert_eq!(words, ["-", "1", "0/1", "1/2", "1"], "{text}");
 }
 
 #[test]
 fn the_last_messages_are_shown_and_the_others_counted() {
     let mut results = demo();
-    let shown = |results: &atf_conformance::results::Results| {
+    let shown = |results: &Results| {
         let text = plain(results, Form::Text);
-        let lines = text
-            .lines()
-            .filter_map(|line| line.trim().strip_prefix("stderr: "));
+        let lines = text.lines().map(str::trim);
+        let lines = lines.filter_map(|line| line.strip_prefix("stderr: "));
         lines.map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(shown(&results), ["warning: footer", "warning: count"]);
@@ -134,6 +130,23 @@ fn only_a_run_without_problems_is_green() {
     }
 }
 
+/// Returns the text about a difference whose dump has these bytes, from `offset`, and a field with
+/// this offset and size.
+fn text_of_dump(offset: u64, field: (u64, u64), bytes: Vec<u8>) -> String {
+    let mut results = demo();
+    let mut difference = difference();
+    let dump = difference.hexdump.as_mut().unwrap();
+    dump.offset = offset;
+    (dump.field_offset, dump.field_size) = field;
+    dump.bytes = bytes;
+    results.cases[4].outcome = Outcome::Failed {
+        class: Failure::WrongDecode,
+        message: String::new(),
+        differences: vec![difference],
+    };
+    plain(&results, Form::Text)
+}
+
 #[test]
 fn a_hexdump_handles_extreme_offsets() {
     for (offset, field_offset, size, length) in [
@@ -143,17 +156,7 @@ fn a_hexdump_handles_extreme_offsets() {
         (7, 0, 3, 100_000),
         (3, 5, 0, 0),
     ] {
-        let mut results = demo();
-        let mut difference = difference();
-        let dump = difference.hexdump.as_mut().unwrap();
-        (dump.offset, dump.field_offset, dump.field_size) = (offset, field_offset, size);
-        dump.bytes = vec![0xff; length];
-        results.cases[4].outcome = Outcome::Failed {
-            class: Failure::WrongDecode,
-            message: String::new(),
-            differences: vec![difference],
-        };
-        let text = plain(&results, Form::Text);
+        let text = text_of_dump(offset, (field_offset, size), vec![0xff; length]);
         let lines = text.lines().filter(|line| line.contains(" ff ff"));
         assert!(lines.count() <= 12);
     }
@@ -161,41 +164,17 @@ fn a_hexdump_handles_extreme_offsets() {
 
 #[test]
 fn each_line_of_a_hexdump_begins_at_a_multiple_of_16() {
-    let mut results = demo();
-    let mut difference = difference();
-    let dump = difference.hexdump.as_mut().unwrap();
-    (dump.offset, dump.field_offset, dump.field_size) = (40, 44, 2);
-    dump.bytes = vec![0x41; 30];
-    if let Outcome::Failed {
-        differences: slot, ..
-    } = &mut results.cases[4].outcome
-    {
-        *slot = vec![difference];
-    }
-    let text = plain(&results, Form::Text);
+    let text = text_of_dump(40, (44, 2), vec![0x41; 30]);
     let eight = "   ".repeat(8);
     let first = format!("    00000020 {eight} 41 41 41 41 41 41 41 41  |        AAAAAAAA|\n");
     assert!(text.contains(&first), "{text}");
-    assert!(
-        text.contains("\n    00000040  41 41 41 41 41 41    "),
-        "{text}"
-    );
+    let last = "\n    00000040  41 41 41 41 41 41    ";
+    assert!(text.contains(last), "{text}");
 }
 
 #[test]
 fn a_field_in_a_large_file_is_shown_with_its_surroundings() {
-    let mut results = demo();
-    let mut difference = difference();
-    let dump = difference.hexdump.as_mut().unwrap();
-    (dump.offset, dump.field_offset, dump.field_size) = (0, 5_000, 2);
-    dump.bytes = vec![0x41; 10_000];
-    if let Outcome::Failed {
-        differences: slot, ..
-    } = &mut results.cases[4].outcome
-    {
-        *slot = vec![difference];
-    }
-    let text = plain(&results, Form::Text);
+    let text = text_of_dump(0, (5_000, 2), vec![0x41; 10_000]);
     // Offset 5000 is 0x1388. The dump starts three lines before the line at 0x1380.
     assert!(text.contains("0x1388:\n    00001350  41 "), "{text}");
     let caret = text.lines().find(|line| line.contains("^^")).unwrap();
@@ -226,18 +205,15 @@ fn with_data_only_labels_do_not_fail_and_the_text_states_it() {
         case.outcome.forget_labels();
     }
     let text = plain(&results, Form::Text);
-    assert!(
-        !text.contains("wrong-label") && !text.contains("count_source"),
-        "{text}"
-    );
-    assert!(text.contains("\n3 passed, 7 failed, 1 known"), "{text}");
-    assert!(
-        text.contains("\nada-c: graded 90 %; data 2 of 10, labels not graded\n"),
-        "{text}"
-    );
-    // The wrong verdict still makes the case fail.
-    assert!(
-        text.contains("wrong-accept: accept, expected reject"),
-        "{text}"
-    );
+    for label in ["wrong-label", "count_source"] {
+        assert!(!text.contains(label), "{text}");
+    }
+    for part in [
+        "\n3 passed, 7 failed, 1 known",
+        "\nada-c: graded 90 %; data 2 of 10, labels not graded\n",
+        // The wrong verdict still makes the case fail.
+        "wrong-accept: accept, expected reject",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
 }

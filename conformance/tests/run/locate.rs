@@ -3,10 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use atf_conformance::corpus::{Case, Class, cases, find};
-use atf_conformance::protocol::Step;
-use atf_conformance::protocol::{locate, locate_field};
+use atf_conformance::corpus::{Case, Class, Subject, cases, find};
+use atf_conformance::protocol::{Step, locate, locate_field};
 use atf_conformance::results::Hexdump;
+use atf_samples::layout::little_endian;
 use serde_json::Value;
 
 use crate::support::case;
@@ -62,12 +62,6 @@ fn field<'a>(case: &'a Case, dump: &Hexdump) -> &'a [u8] {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn little_endian(bytes: &[u8]) -> u64 {
-    let mut number = [0; 8];
-    number[..bytes.len()].copy_from_slice(bytes);
-    u64::from_le_bytes(number)
 }
 
 #[test]
@@ -223,7 +217,7 @@ fn a_finding_of_the_checker_is_located_at_its_field() {
         let Some((place, (file, _))) = case.place.as_ref().zip(case.broken.first()) else {
             continue;
         };
-        let of_file = case.subject != atf_conformance::corpus::Subject::Session;
+        let of_file = case.subject != Subject::Session;
         let Some((offset, size)) = dumped(&case, &place.field).filter(|_| of_file) else {
             continue;
         };
