@@ -8,7 +8,7 @@
 )]
 mod support;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use atf::Wire;
@@ -17,11 +17,9 @@ use atf::rules::Severity;
 use atf_conformance::{Checked, corpus};
 use serde_json::Value;
 use support::files::{Bytes, crc32c};
-use support::trace::OTHER;
+use support::trace::{OTHER, RING};
 use support::{DETAIL, INDEX, MANIFEST, Outcome, Trace};
 use tempfile::TempDir;
-
-const RING: &str = "thread_7/ring.atf";
 
 /// A deterministic random number generator (xorshift).
 struct Random(u64);
@@ -124,10 +122,6 @@ fn damage(trace: &mut Trace, has_ring: &mut bool, random: &mut Random) -> String
     }
 }
 
-fn files(path: &Path) -> BTreeMap<String, Vec<u8>> {
-    atf_samples::tree(path).unwrap()
-}
-
 /// Returns the broken structural rules and the files that break them.
 fn broken(path: &Path) -> Vec<String> {
     Checked::new(path).structural_faults()
@@ -164,7 +158,8 @@ fn a_damaged_session_is_valid_once_recovered_and_recovery_is_idempotent() {
 
         let again = recover(&once, &twice, &options).unwrap_or_else(|e| panic!("{case}: {e}"));
         assert!(!again.changed(), "{case}\n{report}\n{again}");
-        assert!(files(&once) == files(&twice), "{case}\n{report}\n{again}");
+        let [first, second] = [&once, &twice].map(|path| atf_samples::tree(path).unwrap());
+        assert!(first == second, "{case}\n{report}\n{again}");
 
         let wire = match version {
             1 => Wire::V2,
@@ -242,11 +237,8 @@ fn not_checked(report: &Report, path: &Path, out: &Path) -> Vec<String> {
     let threads = sessions.flat_map(|session| list(&session, "threads"));
     let notes = threads.flat_map(|thread| list(&thread, "notes"));
     let stays: Vec<_> = notes.filter(|note| note["what"] == "content").collect();
-    let stays: Vec<_> = stays
-        .iter()
-        .filter_map(|note| note["rule"].as_str())
-        .collect();
-    let is_left = |line: &String| stays.iter().any(|rule| line.ends_with(rule));
+    let rules = stays.iter().filter_map(|note| note["rule"].as_str());
+    let is_left = |line: &String| rules.clone().any(|rule| line.ends_with(rule));
     checked.extend(Outcome::check(out).broken().into_iter().filter(is_left));
     let is_unchecked = |named: &String| {
         let (_, rule) = named.rsplit_once(' ').unwrap();

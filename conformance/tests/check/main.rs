@@ -16,17 +16,10 @@ use std::process::Output;
 
 use assert_cmd::Command;
 
-/// Makes the command `atf-conformance check`, without arguments.
-fn command() -> Command {
-    let mut command = Command::cargo_bin("atf-conformance").unwrap();
-    command.arg("check");
-    command
-}
-
-/// Runs the command in a folder.
+/// Runs `atf-conformance check` in a folder.
 fn check(folder: &Path, arguments: &[&str]) -> Output {
-    let mut command = command();
-    command.current_dir(folder).args(arguments);
+    let mut command = Command::cargo_bin("atf-conformance").unwrap();
+    command.current_dir(folder).arg("check").args(arguments);
     command.output().unwrap()
 }
 

@@ -139,19 +139,6 @@ fn the_tables_contain_every_byte_and_document() {
     }
 }
 
-/// The checksums of "abc" and of the empty string are published test vectors of FIPS 180-4.
-#[test]
-fn the_sums_are_sha_256() {
-    assert_eq!(
-        edition::sha256(b"abc"),
-        "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-    );
-    assert_eq!(
-        edition::sha256(b""),
-        "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-    );
-}
-
 #[test]
 fn the_command_verifies_a_folder_and_shows_the_first_difference() {
     let verify = |folder: &Path| {

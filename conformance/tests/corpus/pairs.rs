@@ -11,7 +11,7 @@ use atf_conformance::corpus::pairs::{Apart, Composed, Pair, is_pair, pairs};
 use atf_conformance::protocol::Manifest;
 use atf_conformance::results::{Outcome, Role};
 use atf_conformance::run::Reading;
-use atf_conformance::{Verdict, reference};
+use atf_conformance::{Verdict, reference, verdict_in};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -31,11 +31,8 @@ pub(crate) fn composed() -> impl Iterator<Item = &'static Case> {
 fn passes(case: &Case, document: &Value) -> bool {
     let reader = Manifest::reference(Path::new("scripted"));
     let reading = Reading::new(Role::Read, Arc::new(case.clone()));
-    let verdicts = [Verdict::Accept, Verdict::Recover, Verdict::Reject];
-    let verdict = verdicts
-        .into_iter()
-        .find(|it| document["verdict"] == it.name());
-    reading.compare(&reader, verdict.unwrap(), document) == Outcome::Passed
+    let verdict = verdict_in(document).unwrap();
+    reading.compare(&reader, verdict, document) == Outcome::Passed
 }
 
 #[test]

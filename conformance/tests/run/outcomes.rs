@@ -13,7 +13,7 @@ use atf_conformance::protocol::Manifest;
 use atf_conformance::results::{Failure, Grade, Outcome, Role, Score, State};
 use atf_conformance::run::warden::End;
 use atf_conformance::run::{Ended, Reading, Select, fill_in};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::support::{
     Bench, assert_all_pass, candidate, case, differences, document, executable, failure,
@@ -72,14 +72,6 @@ fn a_wrong_verdict_names_the_rule_and_its_bytes() {
     assert_eq!(difference.rule.as_deref(), Some("ATF-IFTR-001"));
 }
 
-/// Grades an answer. Returns the class of the failure and both scores.
-fn graded(case: Case, document: &Value, code: u8) -> (Option<Failure>, Score, Score) {
-    let bench = Bench::new();
-    let result = bench.grade(bench.says("says", document, code), case);
-    let class = result.outcome.class();
-    (class, result.score(Grade::Data), result.score(Grade::Label))
-}
-
 /// Makes a case that may be answered with these verdicts.
 fn with_verdicts(verdicts: &[Verdict]) -> Case {
     Case {
@@ -90,8 +82,8 @@ fn with_verdicts(verdicts: &[Verdict]) -> Case {
 
 #[test]
 fn a_wrong_verdict_is_a_label_unless_it_loses_or_invents_events() {
+    use Failure::{WrongAccept, WrongDecode, WrongLabel, WrongReject};
     use Score::{Failed, Passed};
-    let recovers = case("v1/one");
     let with = |verdict: &str, events: bool| {
         let mut document = document();
         document["verdict"] = json!(verdict);
@@ -101,34 +93,29 @@ fn a_wrong_verdict_is_a_label_unless_it_loses_or_invents_events() {
         document
     };
     let refusal = json!({"kind": "index", "verdict": "reject"});
-    assert_eq!(
-        graded(recovers.clone(), &with("accept", true), 0),
-        (Some(Failure::WrongLabel), Passed, Failed)
-    );
-    assert_eq!(
-        graded(recovers, &refusal, 1),
-        (Some(Failure::WrongReject), Failed, Passed)
-    );
     // A file that must be rejected has no document and no events.
     let must_reject = Case {
         expected: refusal.clone(),
         ..with_verdicts(&[Verdict::Reject])
     };
-    assert_eq!(
-        graded(must_reject.clone(), &with("recover", true), 0),
-        (Some(Failure::WrongAccept), Failed, Passed)
-    );
-    assert_eq!(
-        graded(must_reject, &with("recover", false), 0),
-        (Some(Failure::WrongLabel), Passed, Failed)
-    );
     // If either verdict is allowed, the documents are still compared.
     let either = with_verdicts(&[Verdict::Recover, Verdict::Reject]);
-    assert_eq!(graded(either.clone(), &refusal, 1), (None, Passed, Passed));
-    assert_eq!(
-        graded(either, &with("recover", false), 0),
-        (Some(Failure::WrongDecode), Failed, Passed)
-    );
+    #[rustfmt::skip]
+    let answers = [
+        (case("v1/one"), with("accept", true), 0, (Some(WrongLabel), Passed, Failed)),
+        (case("v1/one"), refusal.clone(), 1, (Some(WrongReject), Failed, Passed)),
+        (must_reject.clone(), with("recover", true), 0, (Some(WrongAccept), Failed, Passed)),
+        (must_reject, with("recover", false), 0, (Some(WrongLabel), Passed, Failed)),
+        (either.clone(), refusal, 1, (None, Passed, Passed)),
+        (either, with("recover", false), 0, (Some(WrongDecode), Failed, Passed)),
+    ];
+    let bench = Bench::new();
+    for (case, document, code, expected) in answers {
+        let result = bench.grade(bench.says("says", &document, code), case);
+        let [data, label] = [Grade::Data, Grade::Label].map(|grade| result.score(grade));
+        let found = (result.outcome.class(), data, label);
+        assert_eq!(found, expected, "{document}");
+    }
 }
 
 #[test]

@@ -3,10 +3,11 @@
 use std::fs;
 use std::time::Duration;
 
+use atf_conformance::corpus::cases;
 use atf_conformance::results::{Failure, Outcome, Results, Role};
-use atf_conformance::run::{Candidate, is_drawn};
+use atf_conformance::run::{Candidate, is_drawn, readings};
 
-use crate::support::{Bench, case, document, failure};
+use crate::support::{Bench, assert_all_pass, case, document, failure};
 
 const KIT: &str = env!("CARGO_BIN_EXE_atf-conformance");
 /// The beginning of a note on a case whose answers differ.
@@ -38,11 +39,15 @@ fn lines(bench: &Bench, name: &str) -> usize {
 /// Runs ten cases one after another, without a smoke test, because none of them is simple enough.
 fn run(bench: &Bench, reader: Candidate) -> Results {
     let cases = (0..10).map(|seq| case(&format!("v1/{seq}")));
-    bench.run_tasks(
-        &[reader],
-        &atf_conformance::run::readings(cases.collect::<Vec<_>>()),
-        1,
-    )
+    bench.run_tasks(&[reader], &readings(cases.collect::<Vec<_>>()), 1)
+}
+
+/// Runs ten cases, which all pass.
+fn passed(bench: &Bench, reader: Candidate) -> Results {
+    let results = run(bench, reader);
+    assert_eq!(results.cases.len(), 10);
+    assert_all_pass(&results);
+    results
 }
 
 /// Returns the notes on cases whose answers differ, without their beginning.
@@ -54,16 +59,10 @@ fn unstable(results: &Results) -> Vec<(&str, &str)> {
     noted.collect()
 }
 
-fn all_pass(results: &Results) -> bool {
-    let mut cases = results.cases.iter();
-    results.cases.len() == 10 && cases.all(|case| case.outcome == Outcome::Passed)
-}
-
 #[test]
 fn one_process_answers_all_requests_and_ends_at_the_end_of_input() {
     let bench = Bench::new();
-    let results = run(&bench, reader(&bench, "echo \"$answer\""));
-    assert!(all_pass(&results), "{results:?}");
+    let results = passed(&bench, reader(&bench, "echo \"$answer\""));
     assert_eq!(unstable(&results), []);
     assert_eq!((lines(&bench, "starts"), lines(&bench, "ended")), (1, 1));
 }
@@ -84,8 +83,7 @@ fn a_path_is_a_json_string_and_a_number_is_an_exit_code() {
 fn a_crash_is_attributed_to_its_case_and_the_process_is_restarted() {
     let bench = Bench::new();
     let serve = "[ $n != 4 ] || kill -SEGV $$; echo \"$answer\"";
-    let results = run(&bench, reader(&bench, serve));
-    assert!(all_pass(&results), "{results:?}");
+    let results = passed(&bench, reader(&bench, serve));
     let text = "the persistent process fails (crash: killed by signal 11 (SIGSEGV)), a separate \
                 process passes";
     assert_eq!(unstable(&results), [("v1/3", text), ("v1/7", text)]);
@@ -97,8 +95,7 @@ fn a_hang_ends_at_the_limit_of_one_case() {
     let mut bench = Bench::new();
     bench.limits.time = Duration::from_secs(3);
     let serve = "[ $n != 9 ] || sleep 100; echo \"$answer\"";
-    let results = run(&bench, reader(&bench, serve));
-    assert!(all_pass(&results), "{results:?}");
+    let results = passed(&bench, reader(&bench, serve));
     let [("v1/8", text)] = unstable(&results)[..] else {
         panic!("{results:?}");
     };
@@ -114,8 +111,7 @@ fn lines_without_a_request_restart_the_process() {
     let bench = Bench::new();
     // One write, so that no request comes between the lines.
     let serve = "[ $n = 5 ] && printf '%s\\n%s\\n' \"$answer\" \"$answer\" || echo \"$answer\"";
-    let results = run(&bench, reader(&bench, serve));
-    assert!(all_pass(&results), "{results:?}");
+    let results = passed(&bench, reader(&bench, serve));
     let text = "the persistent process fails (garbage: output that was not requested), a separate \
                 process passes";
     // The second line may arrive after the first one was taken.
@@ -132,8 +128,7 @@ fn answers_out_of_order_and_state_kept_between_cases_are_reported() {
     let mut other = document();
     other["events"][0]["function_id"] = "6".into();
     let serve = format!("[ $n != 2 ] || answer='{other}'; echo \"$answer\"");
-    let results = run(&bench, reader(&bench, &serve));
-    assert!(all_pass(&results), "{results:?}");
+    let results = passed(&bench, reader(&bench, &serve));
     let noted = unstable(&results);
     // The process is restarted after each difference.
     let names: Vec<_> = noted.iter().map(|(name, _)| *name).collect();
@@ -153,8 +148,7 @@ fn the_end_of_the_process_and_endless_output_are_not_answers() {
     ] {
         let bench = Bench::new();
         let serve = format!("[ $n = 1 ] || {serve}; echo \"$answer\"");
-        let results = run(&bench, reader(&bench, &serve));
-        assert!(all_pass(&results), "{results:?}");
+        let results = passed(&bench, reader(&bench, &serve));
         let noted = unstable(&results);
         assert_eq!(noted.len(), 5, "{noted:?}");
         assert!(
@@ -170,8 +164,7 @@ fn memory_that_grows_from_answer_to_answer_is_noticed() {
     bench.limits.memory = 100 << 20;
     // A variable of the shell grows by 30 MB with each answer.
     let serve = "kept=$kept$(head -c 30000000 /dev/zero | tr '\\0' a); echo \"$answer\"";
-    let results = run(&bench, reader(&bench, serve));
-    assert!(all_pass(&results), "{results:?}");
+    let results = passed(&bench, reader(&bench, serve));
     let noted = unstable(&results);
     assert!(!noted.is_empty(), "{results:?}");
     let is_memory = |text: &str| text.contains("fails (memory: ");
@@ -194,7 +187,7 @@ fn a_failure_in_both_modes_has_no_note() {
 fn a_reader_whose_persistent_process_does_not_answer_or_answers_twice_is_not_graded() {
     let bench = Bench::new();
     let good = format!("exec {KIT} testee read \"$1\"");
-    let tasks = atf_conformance::run::readings(atf_conformance::corpus::cases());
+    let tasks = readings(cases());
     // The second answer comes too late to be noticed after the first.
     let twice = format!(
         "while read -r path; do path=${{path#?}}; {KIT} testee read \"${{path%?}}\" | tr -d '\\n'; \
@@ -219,8 +212,7 @@ fn a_reader_whose_persistent_process_does_not_answer_or_answers_twice_is_not_gra
 fn a_repeated_case_with_equal_answers_has_no_note() {
     let mut bench = Bench::new();
     bench.repeat = 3.try_into().unwrap();
-    let results = run(&bench, bench.says("one", &document(), 0));
-    assert!(all_pass(&results), "{results:?}");
+    let results = passed(&bench, bench.says("one", &document(), 0));
     assert_eq!(unstable(&results), []);
 }
 

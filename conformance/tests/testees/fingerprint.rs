@@ -46,28 +46,13 @@ fn an_implementation_of_both_wire_versions_follows_our_decisions() {
 #[test]
 #[ignore = "slow: the nightly job runs it"]
 fn a_fingerprint_shows_bugs_that_follow_other_sources() {
+    #[rustfmt::skip]
     let readings = [
-        (
-            "ieee-accepted",
-            "checksum.algorithm.term",
-            "crc32, crc32c (S0 S1 S2 S4)",
-        ),
-        (
-            "writes-ieee",
-            "checksum.algorithm.term",
-            "crc32, crc32c (S0 S1 S2 S4)",
-        ),
+        ("ieee-accepted", "checksum.algorithm.term", "crc32, crc32c (S0 S1 S2 S4)"),
+        ("writes-ieee", "checksum.algorithm.term", "crc32, crc32c (S0 S1 S2 S4)"),
         ("zero-tail-counted", "recovery.count.term", "file_size (S2)"),
-        (
-            "writes-other-time",
-            "links.timestamp.term",
-            "same_clock (S2)",
-        ),
-        (
-            "writes-placeholder",
-            "write.mode.term",
-            "append_only (S0 S1 S3 S4)",
-        ),
+        ("writes-other-time", "links.timestamp.term", "same_clock (S2)"),
+        ("writes-placeholder", "write.mode.term", "append_only (S0 S1 S3 S4)"),
     ];
     let testee = programs::python().unwrap();
     for (bug, about, expected) in readings {

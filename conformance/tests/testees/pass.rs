@@ -82,32 +82,22 @@ fn the_generated_readers_read_the_corpus_together_and_the_generated_writers_file
 #[track_caller]
 fn says_why_a_manifest_is_ignored(reader: &Testee) {
     let session = TempDir::new().unwrap();
-    for (manifest, why) in [
+    #[rustfmt::skip]
+    let manifests = [
         ("{", "ATF-MANI-002"),
         ("[]", "ATF-MANI-002"),
         ("{}", "ATF-MANI-003"),
-        (
-            r#"{"threads": [], "modules": [{"id": -1}]}"#,
-            "ATF-MANI-003",
-        ),
+        (r#"{"threads": [], "modules": [{"id": -1}]}"#, "ATF-MANI-003"),
         (r#"{"threads": [], "modules": [{"id": -1}]}"#, "modules"),
-        (
-            r#"{"threads": [], "symbols": [{"function_id": "1f"}]}"#,
-            "function_id",
-        ),
-    ] {
+        (r#"{"threads": [], "symbols": [{"function_id": "1f"}]}"#, "function_id"),
+    ];
+    for (manifest, why) in manifests {
         fs::write(session.path().join("manifest.json"), manifest).unwrap();
-        let output = program(reader)
-            .arg("read")
-            .arg(session.path())
-            .output()
-            .unwrap();
+        let mut read = program(reader);
+        let output = read.arg("read").arg(session.path()).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
-        assert!(
-            said.contains(why),
-            "{}: {manifest}: {said}",
-            reader.folder().display()
-        );
+        let folder = reader.folder().display();
+        assert!(said.contains(why), "{folder}: {manifest}: {said}");
     }
 }
 
