@@ -1,5 +1,5 @@
 //! Checks sessions from a third party's writer, and compares the results with an independent
-//! parser's. `commands/check.txt` has the verdicts and the broken rules.
+//! parser's. `commands/check.txt` and `sample-crashed.txt` have the verdicts and the broken rules.
 
 use std::collections::BTreeMap;
 use std::fs;
