@@ -208,18 +208,31 @@ fn an_update_of_a_valid_list_changes_nothing() {
 }
 
 #[test]
-fn without_labels_lines_about_them_are_kept_and_not_stale() {
-    let text = "wrong-label v1/c says recover\n";
-    let apply = |grading| {
-        let scope = Scope {
-            grading,
-            ..scope(true)
-        };
-        let (stale, updated) = settled(text, &mut [result(Role::Read, "v1/c", None)], scope, "");
-        (stale.len(), updated)
+fn lines_about_what_was_not_graded_are_kept_and_not_stale() {
+    let all = scope(true);
+    let without_labels = Scope {
+        grading: Grading::Data,
+        ..all
     };
-    assert_eq!(apply(Grading::Data), (0, text.to_owned()));
-    assert_eq!(apply(Grading::All), (1, String::new()));
+    let without_shoulds = Scope {
+        denies_shoulds: false,
+        ..all
+    };
+    for (text, role, without) in [
+        (
+            "wrong-label v1/c says recover\n",
+            Role::Read,
+            without_labels,
+        ),
+        ("should v1/c no checksum\n", Role::Write, without_shoulds),
+    ] {
+        let apply = |scope| {
+            let (stale, updated) = settled(text, &mut [result(role, "v1/c", None)], scope, "");
+            (stale.len(), updated)
+        };
+        assert_eq!(apply(without), (0, text.to_owned()));
+        assert_eq!(apply(all), (1, String::new()));
+    }
 }
 
 #[test]
@@ -252,20 +265,6 @@ crash v1/a why
 wrong-accept  v1/b known since 1.2
 ";
     assert_eq!(updated, expected);
-}
-
-#[test]
-fn without_denied_shoulds_lines_about_them_are_kept_and_not_stale() {
-    let text = "should v1/c no checksum\n";
-    let apply = |denies_shoulds| {
-        let scope = Scope {
-            denies_shoulds,
-            ..scope(true)
-        };
-        settled(text, &mut [result(Role::Write, "v1/c", None)], scope, "").0
-    };
-    assert_eq!(apply(false), Vec::<String>::new());
-    assert_eq!(apply(true).len(), 1);
 }
 
 #[test]

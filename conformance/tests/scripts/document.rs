@@ -1,7 +1,7 @@
 //! Tests the expected documents of written files.
 
 use atf_conformance::written::Documents;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{scripted, written};
 
@@ -22,8 +22,9 @@ fn documents(wire: u8, end: &str) -> Documents {
     Documents::read(&scripted.script, out.path()).unwrap()
 }
 
-fn detail_of_7() -> Value {
-    json!({
+#[test]
+fn a_finalized_detail_file_is_accepted_with_all_fields() {
+    let detail = json!({
         "kind": "detail",
         "verdict": "accept",
         "header": {"endian": 1, "version": 1, "arch": 2, "os": 4, "flags": 0, "thread_id": 7,
@@ -36,15 +37,11 @@ fn detail_of_7() -> Value {
                    "time_start_ns": "1000", "time_end_ns": "1000"},
         "derived": {"event_count": "1", "count_source": "footer", "checksum": "good",
                     "trailing_bytes": "0"}
-    })
-}
-
-#[test]
-fn a_finalized_detail_file_is_accepted_with_all_fields() {
+    });
     let documents = documents(1, "finalize thread=8");
     assert_eq!(
         documents.detail,
-        [("thread_7/detail.atf".to_owned(), detail_of_7())]
+        [("thread_7/detail.atf".to_owned(), detail)]
     );
 }
 
@@ -89,16 +86,9 @@ fn a_session_with_an_open_thread_is_recovered() {
 
 #[test]
 fn registers_and_stack_are_decoded() {
-    let mut payload = String::new();
-    for number in 1..=12_u64 {
-        payload.extend(
-            number
-                .to_le_bytes()
-                .iter()
-                .map(|byte| format!("{byte:02x}")),
-        );
-    }
-    payload.push_str("02000000abcd");
+    let registers = (1..=12_u64).flat_map(u64::to_le_bytes);
+    let registers: String = registers.map(|byte| format!("{byte:02x}")).collect();
+    let payload = format!("{registers}02000000abcd");
     let text = SCRIPT.replace("WIRE", "1").replace("fn=4294967297", "fn=1");
     let text = text.replace("payload=00ff", &format!("payload={payload}"));
     let scripted = scripted(&format!("{text}abort\n"));
