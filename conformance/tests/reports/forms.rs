@@ -240,10 +240,10 @@ fn json_and_junit_name_the_editions() {
     });
     let mut graded = 0;
     for suite in suites {
-        let properties = suite
-            .descendants()
-            .filter(|node| node.has_tag_name("property"));
-        let properties: Vec<_> = properties
+        let mut own = suite.children();
+        let properties = own.find(|node| node.has_tag_name("properties")).unwrap();
+        let properties: Vec<_> = { properties.children() }
+            .filter(|node| node.has_tag_name("property"))
             .map(|node| ["name", "value"].map(|key| node.attribute(key).unwrap()))
             .collect();
         let (scores, properties) = properties.split_last().unwrap();
