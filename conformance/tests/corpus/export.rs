@@ -20,10 +20,8 @@ fn file_names_contain_the_correct_verdicts() {
     export(folder.path(), cases).unwrap();
     let list = fs::read_to_string(folder.path().join("index.csv")).unwrap();
     let (head, lines) = list.split_once('\n').unwrap();
-    assert_eq!(
-        head,
-        "path,documents,case,wire,kind,verdicts,events,rules,note"
-    );
+    let columns = "path,documents,case,wire,kind,verdicts,events,rules,note";
+    assert_eq!(head, columns);
     assert_eq!(lines.lines().count(), cases.len());
     let mut letters = BTreeSet::new();
     for (line, case) in lines.lines().zip(cases) {
@@ -116,16 +114,11 @@ fn the_guides_program_grades_from_the_files_alone() {
     };
     let rejects = wrong(r#"{"verdict": "reject"}"#);
     assert!(rejects.contains("reject, expected accept: "), "{rejects}");
-    assert!(
-        !rejects.lines().any(|line| line.contains("/rn_")),
-        "{rejects}"
-    );
+    assert!(!rejects.contains("/rn_"), "{rejects}");
     let accepts = wrong(r#"{"verdict": "accept", "derived": {"event_count": "7"}}"#);
     assert!(accepts.contains(": 7 events, expected 6: "), "{accepts}");
     let crashes = wrong("");
-    assert!(
-        crashes.contains("no document, exit status 0, expected"),
-        "{crashes}"
-    );
-    assert!(crashes.contains("\n0 passed, "), "{crashes}");
+    for part in ["no document, exit status 0, expected", "\n0 passed, "] {
+        assert!(crashes.contains(part), "{crashes}");
+    }
 }

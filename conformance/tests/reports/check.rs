@@ -124,10 +124,8 @@ fn tap_has_a_point_for_each_file_with_all_its_findings() {
             (true, "lax/thread_0/detail.atf", 2),
         ]
     );
-    assert_eq!(
-        points[2].diagnostics[0],
-        ("verdict".to_owned(), json!("reject"))
-    );
+    let verdict = ("verdict".to_owned(), json!("reject"));
+    assert_eq!(points[2].diagnostics[0], verdict);
     let finding = json!({
         "rule": "ATF-IFTR-004", "severity": "must", "reader": "reject",
         "field": "footer.checksum", "offset": 260, "message": "1, expected 0x2a", "count": 1, "more": [],
@@ -181,28 +179,22 @@ fn junit_has_a_suite_for_each_session_with_matching_counts() {
 fn sarif(written: &Written) -> Value {
     let mut log: Value = serde_json::from_str(&written.read("sarif")).unwrap();
     assert_eq!(log["version"], "2.1.0");
-    assert_eq!(
-        log["$schema"],
-        "https://json.schemastore.org/sarif-2.1.0.json"
-    );
+    let schema = "https://json.schemastore.org/sarif-2.1.0.json";
+    assert_eq!(log["$schema"], schema);
     assert_eq!(log["runs"].as_array().unwrap().len(), 1);
     let run = log["runs"][0].take();
     let driver = &run["tool"]["driver"];
     assert_eq!(driver["name"], "atf-conformance");
     let rules = driver["rules"].as_array().unwrap();
-    let ids: Vec<_> = rules
-        .iter()
-        .map(|rule| rule["id"].as_str().unwrap())
-        .collect();
+    let ids = rules.iter().map(|rule| rule["id"].as_str().unwrap());
+    let ids: Vec<_> = ids.collect();
     assert!(ids.is_sorted_by(|one, next| one < next), "{ids:?}");
     for rule in rules {
         assert!(rule["shortDescription"]["text"].is_string(), "{rule}");
     }
     for result in run["results"].as_array().unwrap() {
-        assert!(
-            ids.contains(&result["ruleId"].as_str().unwrap()),
-            "{result}"
-        );
+        let id = result["ruleId"].as_str().unwrap();
+        assert!(ids.contains(&id), "{result}");
         assert!(["error", "warning", "note"].contains(&result["level"].as_str().unwrap()));
         assert!(!result["message"]["text"].as_str().unwrap().is_empty());
         for location in result["locations"].as_array().unwrap() {
@@ -334,10 +326,8 @@ fn the_text_ends_with_a_summary() {
     };
     assert_eq!(text(&|_| {}), "");
     let unreadable = text(&|reports| reports.unreadable(Path::new("a"), "gone"));
-    assert_eq!(
-        unreadable,
-        "a: unreadable: gone\n1 path could not be read\n"
-    );
+    let expected = "a: unreadable: gone\n1 path could not be read\n";
+    assert_eq!(unreadable, expected);
     let clean = text(&|reports| reports.file(file("index.atf", Kind::Index, &[])));
     assert_eq!(
         clean,
@@ -348,37 +338,31 @@ fn the_text_ends_with_a_summary() {
 
 #[test]
 fn a_badge_counts_broken_rules() {
-    let words = |written: &Written| {
+    // Returns the words and the colour.
+    let badge = |written: &Written| {
         let text = written.read("svg");
         let document = Document::parse(&text).unwrap();
         let label = document.root_element().attribute("aria-label").unwrap();
-        label.strip_prefix("ATF v2 traces: ").unwrap().to_owned()
+        let words = label.strip_prefix("ATF v2 traces: ").unwrap();
+        let papers = elements(&document, "rect").filter_map(|rect| rect.attribute("fill"));
+        (words.to_owned(), papers.last().unwrap().to_owned())
     };
-    assert_eq!(words(&written(Severity::Must)), "1 unreadable");
-    assert_eq!(
-        words(&Written::new(Severity::Must, |_| {})),
-        "nothing checked"
-    );
+    assert_eq!(badge(&written(Severity::Must)).0, "1 unreadable");
+    let nothing = Written::new(Severity::Must, |_| {});
+    assert_eq!(badge(&nothing).0, "nothing checked");
     let breaking = |id: &str| {
-        Written::new(Severity::Must, |reports| {
+        badge(&Written::new(Severity::Must, |reports| {
             let broken = (rule(id), "footer.checksum", 100, "0");
             reports.file(file("a/thread_0/index.atf", Kind::Index, &[]));
             reports.file(file("a/thread_0/detail.atf", Kind::Detail, &[broken]));
-        })
+        }))
     };
-    assert_eq!(words(&breaking("ATF-DFTR-006")), "0 must, 1 should broken");
-    assert_eq!(words(&breaking("ATF-DFTR-004")), "1 must, 0 should broken");
-    assert_eq!(words(&breaking("ATF-LINK-002")), "2 files good");
+    let [allowed, denied, good] = ["ATF-DFTR-006", "ATF-DFTR-004", "ATF-LINK-002"].map(breaking);
+    assert_eq!(allowed.0, "0 must, 1 should broken");
+    assert_eq!(denied.0, "1 must, 0 should broken");
+    assert_eq!(good.0, "2 files good");
     // The badges for allowed, denied and good results have different colours.
-    let colour = |written: &Written| {
-        let text = written.read("svg");
-        let document = Document::parse(&text).unwrap();
-        let papers = elements(&document, "rect").filter_map(|rect| rect.attribute("fill"));
-        papers.map(str::to_owned).last().unwrap()
-    };
-    let ids = ["ATF-DFTR-006", "ATF-DFTR-004", "ATF-LINK-002"];
-    let [allowed, denied, good] = ids.map(|id| colour(&breaking(id)));
-    assert!(allowed != denied && allowed != good && denied != good);
+    assert!(allowed.1 != denied.1 && allowed.1 != good.1 && denied.1 != good.1);
 }
 
 #[test]
@@ -489,10 +473,8 @@ fn many(reports: &mut Reports, count: usize) {
 #[test]
 fn a_page_of_many_sessions_shows_the_worst_and_counts_all() {
     let written = Written::new(Severity::Must, |reports| many(reports, 1_500));
-    assert_eq!(
-        (written.summary.files, written.summary.should),
-        (3_000, 1_500)
-    );
+    let summary = &written.summary;
+    assert_eq!((summary.files, summary.should), (3_000, 1_500));
     let whole = written.read("html");
     assert!(whole.len() < 3_000_000, "{}", whole.len());
     let page = markup(&whole);

@@ -116,26 +116,19 @@ fn junit_counts_match_and_errors_differ_from_failures() {
     // There are 12 results, 2 pairs, 1 refused implementation and 1 stale entry. A crash, exceeded
     // memory, garbage and a refusal count as errors.
     assert_eq!(counts(document.root_element()), [16, 7, 4, 2]);
-    let verdict = document
-        .descendants()
-        .find(|node| node.attribute("type") == Some("wrong-accept"));
+    let mut all = document.descendants();
+    let verdict = all.find(|node| node.attribute("type") == Some("wrong-accept"));
     let verdict = verdict.unwrap();
     assert!(verdict.has_tag_name("failure"));
-    assert!(
-        verdict
-            .text()
-            .unwrap()
-            .contains("thread_7/index.atf, 4 bytes at 0x64:")
-    );
+    let text = verdict.text().unwrap();
+    assert!(text.contains("thread_7/index.atf, 4 bytes at 0x64:"));
     let case = verdict.parent().unwrap();
     assert_eq!(case.attribute("classname"), Some("ada-c read"));
     assert_eq!(case.attribute("name"), Some("v1/iftr-004-off"));
     assert_eq!(case.attribute("time"), Some("0.012"));
     let stderr = case.children().find(|node| node.has_tag_name("system-err"));
-    assert_eq!(
-        stderr.unwrap().text(),
-        Some("warning: footer\nwarning: count")
-    );
+    let messages = "warning: footer\nwarning: count";
+    assert_eq!(stderr.unwrap().text(), Some(messages));
 }
 
 fn schema() -> jsonschema::Validator {
@@ -158,16 +151,12 @@ fn junit_round_trips_texts() {
             .descendants()
             .filter(move |node| node.has_tag_name(tag))
     };
-    let mut classes = all("testcase").filter_map(|node| node.attribute("classname"));
-    assert!(
-        classes.any(|class| class == format!("{text} read")),
-        "{written}"
-    );
-    let mut texts = all("system-err").filter_map(|node| node.text());
-    assert!(
-        texts.any(|found| found == results.cases[0].stderr),
-        "{written}"
-    );
+    let class = format!("{text} read");
+    let mut classes = all("testcase").map(|node| node.attribute("classname"));
+    assert!(classes.any(|it| it == Some(class.as_str())), "{written}");
+    let stderr = results.cases[0].stderr.as_str();
+    let mut texts = all("system-err").map(|node| node.text());
+    assert!(texts.any(|it| it == Some(stderr)), "{written}");
 }
 
 #[test]
@@ -200,18 +189,16 @@ fn json_has_the_numbers_of_the_run() {
     let case = &value["cases"][4];
     assert_eq!(case["outcome"], "failed");
     assert_eq!(case["class"], "wrong-accept");
-    assert_eq!([&case["data"], &case["label"]], ["failed", "failed"]);
-    let of_label = &value["cases"][6];
-    assert_eq!(
-        [&of_label["data"], &of_label["label"]],
-        ["passed", "failed"]
-    );
-    let of_crash = &value["cases"][0];
-    assert_eq!([&of_crash["data"], &of_crash["label"]], ["failed", "none"]);
-    assert_eq!(
-        case["differences"][0]["hexdump"]["bytes"].as_str().unwrap()[32..48],
-        *"32495441deadbeef"
-    );
+    for (seq, scores) in [
+        (0_usize, ["failed", "none"]),
+        (4, ["failed", "failed"]),
+        (6, ["passed", "failed"]),
+    ] {
+        let case = &value["cases"][seq];
+        assert_eq!([&case["data"], &case["label"]], scores);
+    }
+    let bytes = case["differences"][0]["hexdump"]["bytes"].as_str();
+    assert_eq!(bytes.unwrap()[32..48], *"32495441deadbeef");
 }
 
 #[test]
@@ -293,12 +280,8 @@ fn a_cross_failure_is_known_if_it_is_on_the_readers_list() {
         results.settle_cross();
         let cell = &results.cross[1];
         let counts = (cell.known, cell.failed.len());
-        assert_eq!(
-            counts,
-            (usize::from(is_known), usize::from(!is_known)),
-            "{:?}",
-            results.cases
-        );
+        let expected = if is_known { (1, 0) } else { (0, 1) };
+        assert_eq!(counts, expected, "{:?}", results.cases);
     }
     // All of the script's classes must be on the list.
     let mut results = demo();
@@ -354,17 +337,11 @@ fn a_pair_with_nothing_in_common_is_skipped_in_each_format() {
 fn a_denied_should_fails_with_its_own_class_and_a_note_does_not() {
     let mut results = demo();
     let state = |results: &Results, case: usize| {
-        (
-            results.cases[case].state(),
-            results.cases[case].outcome.clone(),
-        )
+        let case = &results.cases[case];
+        (case.state(), case.outcome.clone())
     };
-    let advice = note(
-        Severity::Advice,
-        "ATF-WRTR-008",
-        "the kill took 3 of 4 events",
-    );
-    results.cases[10].notes = vec![advice];
+    let lost = "the kill took 3 of 4 events";
+    results.cases[10].notes = vec![note(Severity::Advice, "ATF-WRTR-008", lost)];
     let should = note(Severity::Should, "ATF-IFTR-006", "the checksum is 0");
     results.cases[11].notes = vec![should];
     let before = state(&results, 10);

@@ -12,19 +12,15 @@ use crate::demo::{CLASSES, HOSTILE, case, demo, difference, empty, failed, hosti
 use crate::hostile::steers;
 use crate::report;
 
+const CSS: &str = include_str!("../../../atf/report/templates/report.css");
+
 /// Returns the page as XML, without its style and script.
 pub(crate) fn markup(page: &str) -> String {
     let page = page.strip_prefix("<!DOCTYPE html>\n").unwrap();
     let (page, style) = without(page, "style");
     let (page, script) = without(&page, "script");
-    assert_eq!(
-        style,
-        include_str!("../../../atf/report/templates/report.css").trim()
-    );
-    assert_eq!(
-        script,
-        include_str!("../../../atf/report/templates/report.js").trim()
-    );
+    let own_script = include_str!("../../../atf/report/templates/report.js");
+    assert_eq!((&*style, &*script), (CSS.trim(), own_script.trim()));
     page
 }
 
@@ -125,12 +121,8 @@ fn the_page_is_self_contained() {
         let policy = elements(&document, "meta")
             .find(|node| node.attribute("http-equiv").is_some())
             .unwrap();
-        assert!(
-            policy
-                .attribute("content")
-                .unwrap()
-                .starts_with("default-src 'none'; ")
-        );
+        let content = policy.attribute("content").unwrap();
+        assert!(content.starts_with("default-src 'none'; "));
         for node in document.descendants().filter(Node::is_element) {
             let tag = node.tag_name().name();
             assert!(
@@ -147,8 +139,7 @@ fn the_page_is_self_contained() {
             }
         }
     }
-    let css = include_str!("../../../atf/report/templates/report.css");
-    assert!(!css.contains("url(") && !css.contains("@import"));
+    assert!(!CSS.contains("url(") && !CSS.contains("@import"));
 }
 
 #[test]
@@ -367,27 +358,20 @@ fn a_screen_reader_can_name_every_element() {
         let mut scopes: Vec<_> = heads.map(|node| node.attribute("scope").unwrap()).collect();
         scopes.sort_unstable();
         scopes.dedup();
-        assert!(
-            scopes.contains(&"col") && scopes.contains(&"row"),
-            "{scopes:?}"
-        );
+        let has = |scope| scopes.contains(&scope);
+        assert!(has("col") && has("row"), "{scopes:?}");
         // Scrollable regions have a name and can be reached by keyboard.
         let region = table.parent().unwrap();
-        assert_eq!(
-            (region.attribute("tabindex"), region.attribute("role")),
-            (Some("0"), Some("region"))
-        );
+        let attributes = ["tabindex", "role"].map(|name| region.attribute(name));
+        assert_eq!(attributes, [Some("0"), Some("region")]);
         by_id(&document, region.attribute("aria-labelledby").unwrap());
     }
     // No outcome is shown by colour alone.
     for cell in elements(&document, "td") {
         if let Some("failed" | "known" | "passed" | "skipped") = cell.attribute("class") {
-            assert!(
-                spoken(cell).starts_with(['✗', '~', '✓', '–'])
-                    || cell
-                        .descendants()
-                        .any(|node| { node.attribute("aria-label").is_some() })
-            );
+            let mut all = cell.descendants();
+            let is_labelled = all.any(|node| node.attribute("aria-label").is_some());
+            assert!(is_labelled || spoken(cell).starts_with(['✗', '~', '✓', '–']));
         }
     }
 }
@@ -395,7 +379,7 @@ fn a_screen_reader_can_name_every_element() {
 /// Returns the light and the dark value of each named colour in the style.
 fn colours() -> BTreeMap<String, [[f64; 3]; 2]> {
     let mut colours = BTreeMap::new();
-    for line in include_str!("../../../atf/report/templates/report.css").lines() {
+    for line in CSS.lines() {
         let Some((name, value)) = line.trim().split_once(": light-dark(") else {
             continue;
         };
