@@ -26,16 +26,13 @@ fn write(writer: &mut ThreadWriter, count: u64) {
             step => (false, 6 - step),
         };
         let function_id = MODULE << 32 | depth;
-        let event = Event::new(
-            5_000_000 + seq * 17,
-            function_id,
-            if is_call {
-                EventKind::CALL
-            } else {
-                EventKind::RETURN
-            },
-            u32::try_from(depth).unwrap(),
-        );
+        let (kind, detail_type) = if is_call {
+            (EventKind::CALL, DetailEventType::FUNCTION_CALL)
+        } else {
+            (EventKind::RETURN, DetailEventType::FUNCTION_RETURN)
+        };
+        let (time, depth) = (5_000_000 + seq * 17, u32::try_from(depth).unwrap());
+        let event = Event::new(time, function_id, kind, depth);
         let payload = FunctionPayload::default()
             .function_id(function_id)
             .x_regs([seq; 8])
@@ -46,14 +43,7 @@ fn write(writer: &mut ThreadWriter, count: u64) {
             .stack(vec![9; usize::try_from(seq % 257).unwrap()])
             .encode()
             .unwrap();
-        let detail = Detail::new(
-            if is_call {
-                DetailEventType::FUNCTION_CALL
-            } else {
-                DetailEventType::FUNCTION_RETURN
-            },
-            &payload,
-        );
+        let detail = Detail::new(detail_type, &payload);
         match seq % 4 {
             1 => drop(writer.write_with_detail(&event, &detail).unwrap()),
             _ => drop(writer.write(&event).unwrap()),
@@ -80,7 +70,7 @@ fn module() -> Module {
 #[track_caller]
 fn assert_no_finding(path: &Path) {
     let outcome = Outcome::check(path);
-    assert!(outcome.unreadable.is_empty(), "{:?}", outcome.unreadable);
+    assert_eq!(outcome.unreadable, []);
     assert!(!outcome.reports.is_empty());
     for report in &outcome.reports {
         assert!(report.findings().is_empty(), "{report:#?}");

@@ -111,6 +111,13 @@ fn breaks(case: &Case, rule: &str) -> bool {
     case.broken.iter().any(|(_, broken)| *broken == rule)
 }
 
+const CHECKSUMS: &[&str] = &[
+    "ATF-IFTR-004",
+    "ATF-DFTR-004",
+    "ATF-IFTR-005",
+    "ATF-DFTR-005",
+];
+
 const FAULTS: &[Fault] = &[
     Fault {
         name: "call_depth is one too many",
@@ -140,12 +147,7 @@ const FAULTS: &[Fault] = &[
             }
         },
         causes: &["clean:checksum"],
-        charges: &[
-            "ATF-IFTR-004",
-            "ATF-DFTR-004",
-            "ATF-IFTR-005",
-            "ATF-DFTR-005",
-        ],
+        charges: CHECKSUMS,
     },
     Fault {
         name: "another polynomial, and mismatches are rejected",
@@ -295,12 +297,7 @@ const FAULTS: &[Fault] = &[
             }
         },
         causes: &["checksum-*"],
-        charges: &[
-            "ATF-IFTR-004",
-            "ATF-IFTR-005",
-            "ATF-DFTR-004",
-            "ATF-DFTR-005",
-        ],
+        charges: CHECKSUMS,
     },
     Fault {
         name: "the last event of an unfinalized file is lost",

@@ -71,39 +71,22 @@ fn cell(results: &Results, writer: usize, reader: usize) -> &CrossResult {
 #[test]
 fn each_reader_reads_the_parts_it_supports_of_a_writers_files() {
     let bench = Bench::new();
+    let read = good_read();
+    // The kit passes a reader only the files that it supports.
+    let only_index = format!("case \"$1\" in *detail.atf) kill -9 $$;; esac; {read}");
+    let all = "'index', 'detail', 'session', 'function'";
     let candidates = [
         good_writer(&bench),
-        reader(
-            &bench,
-            "sessions",
-            "'index', 'detail', 'session', 'function'",
-            &good_read(),
-        ),
-        reader(&bench, "files", "'index', 'detail'", &good_read()),
-        // The kit passes a reader only the files that it supports.
-        reader(
-            &bench,
-            "indexes",
-            "'index'",
-            &format!(
-                "case \"$1\" in *detail.atf) kill -9 $$;; esac; {}",
-                good_read()
-            ),
-        ),
+        reader(&bench, "sessions", all, &read),
+        reader(&bench, "files", "'index', 'detail'", &read),
+        reader(&bench, "indexes", "'index'", &only_index),
     ];
-    let results = crossed(
-        &bench,
-        &candidates,
-        "v1/write-{no-event,registers*,abort-one*,abort-at*}",
-    );
+    let cases = "v1/write-{no-event,registers*,abort-one*,abort-at*}";
+    let results = crossed(&bench, &candidates, cases);
     assert_eq!(results.cross.len(), 3);
-    for reader in 1..=3 {
-        let cell = cell(&results, 0, reader);
-        assert_eq!(
-            (cell.passed, cell.skipped, &cell.failed),
-            (4, 0, &Vec::new()),
-            "{reader}"
-        );
+    for cell in &results.cross {
+        assert_eq!((cell.passed, cell.skipped), (4, 0), "{cell:?}");
+        assert_eq!(cell.failed, [], "{cell:?}");
     }
     assert_eq!(exit_code(&results), 0);
     // The folders of cases and of kept sessions have been removed.
@@ -115,11 +98,8 @@ fn a_missing_manifest_is_one_cause_across_scripts() {
     let bench = Bench::new();
     let script = format!("{KIT} testee write \"$1\" \"$2\" && rm -f \"$2/manifest.json\"");
     let candidates = [writer(&bench, "writer", &script)];
-    let results = crossed(
-        &bench,
-        &candidates,
-        "v1/write-{no-event,registers*,exception}",
-    );
+    let cases = "v1/write-{no-event,registers*,exception}";
+    let results = crossed(&bench, &candidates, cases);
     let causes = Causes::new(&results.cases);
     let groups = causes.groups();
     let ids: Vec<_> = groups.iter().map(|group| group.cause.id.as_str()).collect();
@@ -208,21 +188,17 @@ fn a_reader_may_choose_its_verdict_on_optional_content() {
     let all = &*format!("{one}g");
     let in_file = [all, all];
     let in_session = ["", one];
-    for (change, right) in [
+    #[rustfmt::skip]
+    let changes = [
         // An unknown `arch` in the header.
-        (
-            "printf '\\310' | dd of=thread_0/index.atf bs=1 seek=6 conv=notrunc 2>/dev/null",
-            in_file,
-        ),
+        ("printf '\\310' | dd of=thread_0/index.atf bs=1 seek=6 conv=notrunc 2>/dev/null", in_file),
         // A byte after the footer.
         ("printf x >>thread_0/index.atf", in_file),
         ("rm manifest.json", in_session),
         // Readers do not get a symlink.
-        (
-            "mv manifest.json other && ln -s other manifest.json",
-            in_session,
-        ),
-    ] {
+        ("mv manifest.json other && ln -s other manifest.json", in_session),
+    ];
+    for (change, right) in changes {
         let bench = Bench::new();
         let write = format!("{KIT} testee write \"$1\" \"$2\" && cd \"$2\" && {change}");
         let roles = [("write", "'{script}', '{out}'", &*write)];
@@ -288,15 +264,11 @@ fn a_writers_mistake_does_not_fail_readers() {
         "{KIT} testee write \"$1\" \"$2\" && \
          printf '\\377' | dd of=\"$2/thread_0/index.atf\" bs=1 seek=64 conv=notrunc 2>/dev/null"
     );
+    let features = "'index', 'detail', 'session'";
     let candidates = [
         writer(&bench, "wrong", &wrong),
         good_writer(&bench),
-        reader(
-            &bench,
-            "reader",
-            "'index', 'detail', 'session'",
-            &good_read(),
-        ),
+        reader(&bench, "reader", features, &good_read()),
     ];
     let results = crossed(&bench, &candidates, "v1/write-one-event");
     let write = &results.cases[0];
@@ -317,11 +289,8 @@ fn a_reader_that_changes_files_does_not_affect_others() {
     ];
     let results = crossed(&bench, &candidates, "v1/write-one-*");
     assert_eq!(results.cross.len(), 2);
-    assert!(
-        results.cross.iter().all(|cell| cell.passed == 2),
-        "{:?}",
-        results.cross
-    );
+    let mut cells = results.cross.iter();
+    assert!(cells.all(|cell| cell.passed == 2), "{results:?}");
 }
 
 /// Applies a failure list without stale lines to a reader's results.
@@ -349,23 +318,15 @@ fn a_listed_failure_hides_no_failure_of_another_class() {
     let files = "wire = [1]\nfeatures = ['index', 'detail']";
     let misreads = "sed 's/\"call_depth\":1/\"call_depth\":2/'";
     let read = format!("{KIT} testee read \"$1\" | {misreads}");
+    // Misreads the files of both writers, and crashes on those of the second.
+    let by_writer = format!("[ -e \"${{1%/*}}/../manifest.json\" ] || kill -11 $$\n{read}");
+    // Misreads files, and crashes on folders.
+    let by_file = format!("[ -f \"$1\" ] || kill -11 $$\n{read}");
     let candidates = [
         good_writer(&bench),
         testee(&bench, "files", &roles, files),
-        // Misreads the files of both writers, and crashes on those of the second.
-        reader(
-            &bench,
-            "by-writer",
-            "'index'",
-            &format!("[ -e \"${{1%/*}}/../manifest.json\" ] || kill -11 $$\n{read}"),
-        ),
-        // Misreads files, and crashes on folders.
-        reader(
-            &bench,
-            "by-file",
-            "'index', 'session'",
-            &format!("[ -f \"$1\" ] || kill -11 $$\n{read}"),
-        ),
+        reader(&bench, "by-writer", "'index'", &by_writer),
+        reader(&bench, "by-file", "'index', 'session'", &by_file),
     ];
     let mut results = crossed(&bench, &candidates, "v1/write-one-event");
     let known = "wrong-decode v1/write-one-event #1\n";
@@ -456,11 +417,8 @@ fn a_script_is_skipped_only_if_a_reader_skips_all_its_parts() {
     assert!(count > 0);
     for (reader, passed, skipped) in [(1, count, 0), (2, count, 0), (3, 0, count)] {
         let cell = cell(&results, 0, reader);
-        assert_eq!(
-            (cell.passed, cell.skipped, cell.failed.len()),
-            (passed, skipped, 0),
-            "{reader}"
-        );
+        let found = (cell.passed, cell.skipped, cell.failed.len());
+        assert_eq!(found, (passed, skipped, 0), "{reader}");
     }
     let mut both = results.cases_of(1).chain(results.cases_of(2));
     assert!(both.all(|case| case.outcome == Outcome::Passed));

@@ -63,11 +63,6 @@ pub(crate) fn compiled() -> Vec<Testee> {
     [interpreter()].into_iter().chain(c()).collect()
 }
 
-/// Builds the layout interpreter.
-pub(crate) fn interpreter() -> Testee {
-    cargo("interpreter", "atf-interpreter")
-}
-
 pub(crate) fn python() -> Option<Testee> {
     let testee = has("python3").then(|| Testee::in_language("python"))?;
     // Otherwise, each of thousands of processes may compile it.
@@ -133,18 +128,21 @@ fn files(folder: &Path) -> impl Iterator<Item = (OsString, PathBuf)> {
     files.map(|entry| (entry.file_name(), entry.path()))
 }
 
-/// Builds a package of this workspace, in the profile of this test and with the dependencies that
-/// were built with it.
-fn cargo(language: &str, package: &str) -> Testee {
-    let testee = Testee::in_language(language);
+/// Builds the layout interpreter, which is a package of this workspace, in the profile of this test
+/// and with the dependencies that were built with it.
+fn interpreter() -> Testee {
+    const PACKAGE: &str = "atf-interpreter";
+    let testee = Testee::in_language("interpreter");
     let mut build = Command::new(env!("CARGO"));
-    build.args(["build", "--quiet", "--workspace", "--bin", package]);
+    build.args(["build", "--quiet", "--workspace", "--bin", PACKAGE]);
     if !cfg!(debug_assertions) {
         build.arg("--release");
     }
     succeeds(&mut build);
-    let built = built(package);
-    fs::copy(&built, testee.folder().join(package))
+    // Test programs are in the folder `deps` next to the program.
+    let test = std::env::current_exe().unwrap();
+    let built = test.ancestors().nth(2).unwrap().join(PACKAGE);
+    fs::copy(&built, testee.folder().join(PACKAGE))
         .unwrap_or_else(|error| panic!("{}: {error}", built.display()));
     testee
 }
@@ -188,13 +186,6 @@ fn program(name: &str) -> PathBuf {
     let folders = std::env::split_paths(path());
     let mut places = folders.map(|folder| folder.join(name));
     places.find(|place| place.is_file()).unwrap()
-}
-
-/// Returns the path of a program that cargo built. Test programs are in the folder `deps` next to
-/// it.
-fn built(package: &str) -> PathBuf {
-    let test = std::env::current_exe().unwrap();
-    test.ancestors().nth(2).unwrap().join(package)
 }
 
 fn source(language: &str) -> PathBuf {
