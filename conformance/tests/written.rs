@@ -21,16 +21,15 @@ const MODULE: u64 = 0x0644_4fc1;
 fn write(writer: &mut ThreadWriter, count: u64) {
     for seq in 0..count {
         // Repeat three calls and their three returns.
-        let (is_call, depth) = match seq % 6 {
-            step @ 0..3 => (true, step + 1),
-            step => (false, 6 - step),
+        let (kind, detail_type, depth) = match seq % 6 {
+            step @ 0..3 => (EventKind::CALL, DetailEventType::FUNCTION_CALL, step + 1),
+            step => (
+                EventKind::RETURN,
+                DetailEventType::FUNCTION_RETURN,
+                6 - step,
+            ),
         };
         let function_id = MODULE << 32 | depth;
-        let (kind, detail_type) = if is_call {
-            (EventKind::CALL, DetailEventType::FUNCTION_CALL)
-        } else {
-            (EventKind::RETURN, DetailEventType::FUNCTION_RETURN)
-        };
         let (time, depth) = (5_000_000 + seq * 17, u32::try_from(depth).unwrap());
         let event = Event::new(time, function_id, kind, depth);
         let payload = FunctionPayload::default()

@@ -19,44 +19,31 @@ fn times(outcome: &Outcome, file: &str, rule: &str) -> u64 {
 
 /// Returns the results of a check for a thread, with the keys of `EXPECTED.json`.
 fn found(outcome: &Outcome, thread: &str) -> BTreeMap<String, Value> {
-    let (index, detail) = (
-        format!("{thread}/index.atf"),
-        format!("{thread}/detail.atf"),
-    );
+    let [index, detail] = ["index", "detail"].map(|name| format!("{thread}/{name}.atf"));
     let mut found = BTreeMap::new();
     let mut say = |key: &str, value: Value| found.insert(key.to_owned(), value);
     let finalized = times(outcome, &index, "ATF-IFTR-001") == 0;
     say("finalized", finalized.into());
     say("events", outcome.report(&index).events.unwrap().into());
-    say(
-        "monotone",
-        (times(outcome, &index, "ATF-IEVT-001") == 0).into(),
-    );
-    if outcome
-        .reports
-        .iter()
-        .all(|report| outcome.name(report) != detail)
-    {
+    let monotone = times(outcome, &index, "ATF-IEVT-001") == 0;
+    say("monotone", monotone.into());
+    let mut reports = outcome.reports.iter();
+    if reports.all(|report| outcome.name(report) != detail) {
         return found;
     }
-    let tail = outcome
-        .finding(&detail, "ATF-DFTR-010")
-        .map_or(0, |finding| {
-            let (bytes, _) = finding.message.split_once(" trailing bytes").unwrap();
-            bytes.parse().unwrap()
-        });
+    let tail = outcome.finding(&detail, "ATF-DFTR-010");
+    let tail = tail.map_or(0, |finding| {
+        let (bytes, _) = finding.message.split_once(" trailing bytes").unwrap();
+        bytes.parse().unwrap()
+    });
     let finalized = times(outcome, &detail, "ATF-DFTR-001") == 0;
     say("detail_finalized", finalized.into());
     say("details", outcome.report(&detail).details.unwrap().into());
     say("detail_tail_bytes", tail.into());
-    say(
-        "dangling_links",
-        times(outcome, &index, "ATF-LINK-002").into(),
-    );
-    say(
-        "orphan_details",
-        times(outcome, &detail, "ATF-LINK-004").into(),
-    );
+    let dangling = times(outcome, &index, "ATF-LINK-002");
+    say("dangling_links", dangling.into());
+    let orphans = times(outcome, &detail, "ATF-LINK-004");
+    say("orphan_details", orphans.into());
     found
 }
 
@@ -85,12 +72,8 @@ fn verdicts_do_not_depend_on_which_folder_is_checked() {
     let session = "sample-small/session_20260105_101500/pid_4242";
     let whole = Outcome::check(&atf_samples::folder().join("sample-small"));
     assert_eq!(whole.reports.len(), 6);
-    assert!(
-        whole
-            .broken()
-            .iter()
-            .all(|line| line.starts_with("session_2"))
-    );
+    let broken = whole.broken();
+    assert!(broken.iter().all(|line| line.starts_with("session_2")));
     for thread in ["thread_0", "thread_1", "thread_2"] {
         let part = Outcome::check(&atf_samples::folder().join(session).join(thread));
         let of_whole = whole

@@ -19,11 +19,8 @@ fn lines(results: &Results) -> Vec<String> {
 #[test]
 fn each_cause_and_problem_has_an_annotation_at_its_manifest() {
     let mut results = demo();
-    let unstable = results
-        .cases
-        .iter_mut()
-        .find(|case| case.testee == 1)
-        .unwrap();
+    let mut cases = results.cases.iter_mut();
+    let unstable = cases.find(|case| case.testee == 1).unwrap();
     unstable.notes.push(Note {
         severity: Severity::Advice,
         rule: None,
@@ -39,16 +36,12 @@ fn each_cause_and_problem_has_an_annotation_at_its_manifest() {
     let why = "title=no-such-program is not graded::./v: No such file or directory (os error 2)";
     begins(&format!("::error file=v/TESTEE.toml,{why}"));
     let stale = "c/nothing-*: matches no case";
-    assert!(
-        begins("::error title=The failure list is stale::ada-c/failures.txt:3: ").len()
-            > stale.len()
-    );
+    let found = begins("::error title=The failure list is stale::ada-c/failures.txt:3: ");
+    assert!(found.len() > stale.len());
     let cause =
         begins("::error file=c/TESTEE.toml,title=1 failed%3A checksum mismatch not noticed::");
-    assert!(
-        cause.contains("ada-c read v1/iftr-004-off: wrong-accept: accept, expected reject%0A"),
-        "{cause}"
-    );
+    let failure = "ada-c read v1/iftr-004-off: wrong-accept: accept, expected reject%0A";
+    assert!(cause.contains(failure), "{cause}");
     let unstable =
         "::warning file=py%2C2/100%25%3ATESTEE.toml,title=ada-py read v1/ihdr-001-good::";
     assert!(begins(unstable).ends_with("::differs from run to run: 1 of 2"));

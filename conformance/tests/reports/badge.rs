@@ -5,6 +5,7 @@ use atf_report::Form;
 use roxmltree::{Document, Node};
 
 use crate::demo::{case, demo, empty, failed, hostile};
+use crate::html::elements;
 use crate::report;
 
 fn words(results: &Results) -> String {
@@ -12,14 +13,9 @@ fn words(results: &Results) -> String {
     let document = Document::parse(&text).unwrap();
     let svg = document.root_element();
     let number = |node: Node<'_, '_>, name| node.attribute(name).unwrap().parse::<u32>().unwrap();
-    let texts: Vec<_> = document
-        .descendants()
-        .filter(|node| node.has_tag_name("text"))
-        .collect();
-    let papers: Vec<_> = document
-        .descendants()
-        .filter(|node| node.has_tag_name("rect") && node.attribute("fill").is_some())
-        .collect();
+    let texts: Vec<_> = elements(&document, "text").collect();
+    let papers = elements(&document, "rect").filter(|node| node.attribute("fill").is_some());
+    let papers: Vec<_> = papers.collect();
     assert_eq!((texts.len(), papers.len()), (2, 2));
     // Each string is centred on its own background, and the two backgrounds fill the image.
     let start = |node: Node<'_, '_>| node.attribute("x").map_or(0, |x| x.parse().unwrap());

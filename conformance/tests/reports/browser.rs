@@ -54,18 +54,12 @@ fn shown(page: &str) -> Vec<(&str, bool)> {
 
 #[test]
 fn a_browser_applies_the_filters_in_the_url() {
-    for (fragment, text, failures) in [
-        (
-            "#?state=failed&role=write",
-            "2 of 9 failures, 2 of 12 results",
-            &["f7", "f8"][..],
-        ),
-        (
-            "#?state=failed+known&text=WRONG-ACCEPT",
-            "1 of 9 failures, 1 of 12 results",
-            &["f4"],
-        ),
-    ] {
+    #[rustfmt::skip]
+    let filters = [
+        ("#?state=failed&role=write", "2 of 9 failures, 2 of 12 results", &["f7", "f8"][..]),
+        ("#?state=failed+known&text=WRONG-ACCEPT", "1 of 9 failures, 1 of 12 results", &["f4"]),
+    ];
+    for (fragment, text, failures) in filters {
         let Some(page) = quiet(&run(&demo()), fragment) else {
             return;
         };
@@ -89,16 +83,12 @@ fn a_browser_opens_the_failure_that_a_link_names() {
         return;
     };
     let states: BTreeMap<_, _> = shown(&page).into_iter().collect();
-    assert_eq!(
-        [states["f4"], states["f12"], states["f13"]],
-        [true, false, true]
-    );
+    let opened = ["f4", "f12", "f13"].map(|id| states[id]);
+    assert_eq!(opened, [true, false, true]);
     // The enclosing `<details>` is open too.
     let tag = page.split("<details class=\"rest\"").nth(1).unwrap();
-    assert!(
-        tag.split_once('>').unwrap().0.contains(" open="),
-        "{tag:.80}"
-    );
+    let (tag, _) = tag.split_once('>').unwrap();
+    assert!(tag.contains(" open="), "{tag}");
 }
 
 #[test]
@@ -109,12 +99,8 @@ fn a_browser_runs_no_text_from_an_implementation() {
     // The DOM contains no more elements of these kinds than the page itself.
     let ours = markup(&report(&hostile(), Form::Html));
     for tag in ["<script", "<img", "<a "] {
-        let count = |page: &str| page.matches(tag).count();
-        assert_eq!(
-            count(&page),
-            count(&ours) + usize::from(tag == "<script"),
-            "{tag}"
-        );
+        let own = ours.matches(tag).count() + usize::from(tag == "<script");
+        assert_eq!(page.matches(tag).count(), own, "{tag}");
     }
 }
 

@@ -8,6 +8,7 @@ use atf_conformance::results::{Failure, Outcome, Results, Role, State};
 use atf_conformance::rules::Severity;
 
 use crate::demo::{case, demo, empty, failed, hostile, note};
+use crate::html::elements;
 use crate::{golden, plain, report};
 
 /// A parsed TAP test point.
@@ -87,9 +88,8 @@ pub(crate) fn counts(node: roxmltree::Node<'_, '_>) -> [usize; 4] {
 /// Counts the test cases below a node.
 pub(crate) fn counted(node: roxmltree::Node<'_, '_>) -> [usize; 4] {
     let count = |tag: &str| {
-        node.descendants()
-            .filter(|node| node.has_tag_name(tag))
-            .count()
+        let all = node.descendants();
+        all.filter(|node| node.has_tag_name(tag)).count()
     };
     ["testcase", "failure", "error", "skipped"].map(count)
 }
@@ -146,16 +146,11 @@ fn junit_round_trips_texts() {
     results.cases[0].stderr = format!("{text}\n{text}");
     let written = report(&results, Form::Junit);
     let document = roxmltree::Document::parse(&written).unwrap();
-    let all = |tag| {
-        document
-            .descendants()
-            .filter(move |node| node.has_tag_name(tag))
-    };
     let class = format!("{text} read");
-    let mut classes = all("testcase").map(|node| node.attribute("classname"));
+    let mut classes = elements(&document, "testcase").map(|node| node.attribute("classname"));
     assert!(classes.any(|it| it == Some(class.as_str())), "{written}");
     let stderr = results.cases[0].stderr.as_str();
-    let mut texts = all("system-err").map(|node| node.text());
+    let mut texts = elements(&document, "system-err").map(|node| node.text());
     assert!(texts.any(|it| it == Some(stderr)), "{written}");
 }
 
@@ -164,11 +159,8 @@ fn json_matches_its_schema() {
     let schema = schema();
     for results in [demo(), hostile(), empty()] {
         let value: Value = serde_json::from_str(&report(&results, Form::Json)).unwrap();
-        let errors: Vec<_> = schema
-            .iter_errors(&value)
-            .map(|error| error.to_string())
-            .collect();
-        assert_eq!(errors, [""; 0]);
+        let errors = schema.iter_errors(&value).map(|error| error.to_string());
+        assert_eq!(errors.collect::<Vec<_>>(), [""; 0]);
     }
     let mut value: Value = serde_json::from_str(&report(&demo(), Form::Json)).unwrap();
     value["cases"][4]["class"] = json!("wrong");
@@ -222,9 +214,8 @@ fn json_and_junit_name_the_editions() {
     assert_eq!(value["editions"], editions);
     let text = report(&demo(), Form::Junit);
     let document = roxmltree::Document::parse(&text).unwrap();
-    let suites = document.descendants().filter(|node| {
-        node.has_tag_name("testsuite") && node.attribute("name").unwrap().starts_with("ada-")
-    });
+    let suites = elements(&document, "testsuite")
+        .filter(|suite| suite.attribute("name").unwrap().starts_with("ada-"));
     let mut graded = 0;
     for suite in suites {
         let mut own = suite.children();
@@ -318,9 +309,9 @@ fn a_pair_with_nothing_in_common_is_skipped_in_each_format() {
         let document = roxmltree::Document::parse(&text).unwrap();
         let root = document.root_element();
         assert_eq!(counts(root), counted(root));
-        let case = document.descendants().find(|node| {
+        let case = elements(&document, "testcase").find(|node| {
             let texts = ["classname", "name"].map(|key| node.attribute(key).unwrap_or_default());
-            node.has_tag_name("testcase") && texts.concat().matches("ada-c").count() == 2
+            texts.concat().matches("ada-c").count() == 2
         });
         let mut marks = case.unwrap().children();
         let is_marked = marks.any(|node| node.has_tag_name("skipped"));

@@ -67,18 +67,11 @@ fn no_folder_is_left(bench: &Bench) {
 #[test]
 fn the_search_for_processes_finds_one() {
     let bench = Bench::new();
-    let mut sleep = Command::new("sleep")
-        .arg("1000")
-        .current_dir(&bench.cases)
-        .spawn()
-        .unwrap();
+    let mut sleep = Command::new("sleep");
+    let mut sleep = sleep.arg("1000").current_dir(&bench.cases).spawn().unwrap();
     // A process that is just being started has no command line yet.
-    let found = loop {
-        let found = processes_of(&bench.cases);
-        if found != [""] {
-            break found;
-        }
-    };
+    wait_until(|| processes_of(&bench.cases) != [""]);
+    let found = processes_of(&bench.cases);
     sleep.kill().unwrap();
     sleep.wait().unwrap();
     assert_eq!(found, ["sleep 1000 "]);
