@@ -66,11 +66,8 @@ fn a_thread_finalized_before_the_kill_has_all_events() {
     let finalized = |to| format!("{OPEN}{}finalize thread=7\n", events(0, to));
     let script = scripted(&format!("{}kill\n", finalized(4)));
     let out = written(&finalized(4).parse().unwrap());
-    let passed = graded(&script, out.path());
-    assert_eq!(
-        (passed.outcome, passed.notes),
-        (Outcome::Passed, Vec::new())
-    );
+    let Graded { outcome, notes, .. } = graded(&script, out.path());
+    assert_eq!((outcome, notes), (Outcome::Passed, Vec::new()));
     let out = written(&finalized(3).parse().unwrap());
     let (class, message, _) = failure(graded(&script, out.path()));
     assert_eq!(class, Failure::WrongFile);
@@ -103,9 +100,8 @@ fn a_file_that_a_kill_left_empty_is_a_loss_and_not_a_failure() {
     let out = left(3);
     let path = out.path().join("thread_7/index.atf");
     for is_there in [true, false] {
-        if is_there {
-            fs::write(&path, "").unwrap();
-        } else {
+        fs::write(&path, "").unwrap();
+        if !is_there {
             fs::remove_file(&path).unwrap();
         }
         let graded = graded(&script, out.path());
@@ -139,15 +135,12 @@ fn on_a_full_disk_headers_count_no_missing_events_and_no_event_changes() {
     assert_eq!(graded(&script, out.path()).outcome, Outcome::Passed);
     let path = out.path().join("thread_7/index.atf");
     let bytes = fs::read(&path).unwrap();
-    for (offset, byte, rule, place) in [
-        (
-            28,
-            10,
-            "ATF-WRTR-001",
-            "thread_7/index.atf: header.event_count",
-        ),
+    #[rustfmt::skip]
+    let changes = [
+        (28, 10, "ATF-WRTR-001", "thread_7/index.atf: header.event_count"),
         (64 + 8, 2, "ATF-WRTR-005", "thread_7/index.atf: events[0]"),
-    ] {
+    ];
+    for (offset, byte, rule, place) in changes {
         let mut bytes = bytes.clone();
         bytes[offset] = byte;
         fs::write(&path, bytes).unwrap();

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use atf_conformance::results::{Failure, Outcome};
 use atf_conformance::scripts::Scripted;
-use atf_conformance::written::{Documents, grade};
+use atf_conformance::written::{Documents, Graded, grade};
 
 use super::{failure, graded, scripted, written};
 
@@ -49,24 +49,20 @@ fn missing_and_surplus_files_and_threads_are_reported() {
         assert!(text.starts_with(message), "{file}: {text}");
     }
     let out = written(&scripted.script);
-    fs::remove_file(out.path().join("manifest.json")).unwrap();
-    fs::create_dir(out.path().join("thread_3")).unwrap();
-    fs::copy(
-        out.path().join("thread_2/index.atf"),
-        out.path().join("thread_3/index.atf"),
-    )
-    .unwrap();
-    // The header still contains thread id 2.
-    let (class, message, _) = failure(graded(&scripted, out.path()));
-    assert_eq!(class, Failure::Rule, "{message}");
-    let mut bytes = fs::read(out.path().join("thread_3/index.atf")).unwrap();
-    bytes[12] = 3;
-    fs::write(out.path().join("thread_3/index.atf"), bytes).unwrap();
-    let (class, message, _) = failure(graded(&scripted, out.path()));
-    assert_eq!(
-        (class, message.as_str()),
-        (Failure::WrongFile, "thread_3 is not in the script")
-    );
+    let at = |path: &str| out.path().join(path);
+    fs::remove_file(at("manifest.json")).unwrap();
+    fs::create_dir(at("thread_3")).unwrap();
+    let mut bytes = fs::read(at("thread_2/index.atf")).unwrap();
+    for (id, class, start) in [
+        (2, Failure::Rule, "ATF-"),
+        (3, Failure::WrongFile, "thread_3 is not in the script"),
+    ] {
+        bytes[12] = id;
+        fs::write(at("thread_3/index.atf"), &bytes).unwrap();
+        let (found, message, _) = failure(graded(&scripted, out.path()));
+        assert_eq!(found, class, "{message}");
+        assert!(message.starts_with(start), "{message}");
+    }
 }
 
 #[test]
@@ -74,11 +70,8 @@ fn a_file_whose_name_begins_like_a_thread_is_not_a_thread() {
     let scripted = scripted(TWO);
     let out = written(&scripted.script);
     fs::write(out.path().join("thread_names.json"), "{}").unwrap();
-    let passed = graded(&scripted, out.path());
-    assert_eq!(
-        (passed.outcome, passed.notes),
-        (Outcome::Passed, Vec::new())
-    );
+    let Graded { outcome, notes, .. } = graded(&scripted, out.path());
+    assert_eq!((outcome, notes), (Outcome::Passed, Vec::new()));
     // Readers list a file with the name of a thread's folder.
     fs::write(out.path().join("thread_9"), "").unwrap();
     let (class, message, _) = failure(graded(&scripted, out.path()));
@@ -135,10 +128,8 @@ fn too_many_or_too_deep_folders_are_rejected() {
         failure(graded(&scripted, out.path())).1
     };
     let deep = refused(&|out| fs::create_dir_all(out.join("d/".repeat(17))).unwrap());
-    assert_eq!(
-        deep,
-        format!("{} is nested deeper than 16 folders", ["d"; 17].join("/"))
-    );
+    let folders = ["d"; 17].join("/");
+    assert_eq!(deep, format!("{folders} is nested deeper than 16 folders"));
     let many = refused(&|out| (0..1000).for_each(|n| drop(fs::write(out.join(n.to_string()), ""))));
     assert_eq!(many, "{out} has more than 1000 files and folders");
     #[cfg(unix)]
@@ -156,15 +147,9 @@ fn only_a_writer_of_sessions_needs_a_manifest() {
     let scripted = scripted(TWO);
     let out = written(&scripted.script);
     fs::remove_file(out.path().join("manifest.json")).unwrap();
-    let graded = grade(
-        &scripted,
-        &["index".to_owned(), "detail".to_owned()],
-        out.path(),
-    );
-    assert_eq!(
-        (graded.outcome, graded.notes),
-        (Outcome::Passed, Vec::new())
-    );
+    let features = ["index", "detail"].map(str::to_owned);
+    let Graded { outcome, notes, .. } = grade(&scripted, &features, out.path());
+    assert_eq!((outcome, notes), (Outcome::Passed, Vec::new()));
 }
 
 #[test]
@@ -184,13 +169,12 @@ fn a_detail_file_without_events_passes_if_the_flag_is_set() {
     assert_eq!(class, Failure::WrongFile);
     let expected = "thread_2/index.atf: header.flags: 0, expected 1 (at 0x8)";
     assert_eq!(message, expected);
-    let mut index = fs::read(out.path().join("thread_2/index.atf")).unwrap();
+    let path = out.path().join("thread_2/index.atf");
+    let mut index = fs::read(&path).unwrap();
     index[8] = 1;
-    fs::write(out.path().join("thread_2/index.atf"), index).unwrap();
-    assert_eq!(
-        grade(&scripted, &features, out.path()).outcome,
-        Outcome::Passed
-    );
+    fs::write(path, index).unwrap();
+    let graded = grade(&scripted, &features, out.path());
+    assert_eq!(graded.outcome, Outcome::Passed);
 }
 
 #[cfg(unix)]
@@ -200,11 +184,8 @@ fn only_regular_files_are_read() {
     let out = written(&scripted.script);
     let index = out.path().join("thread_1/index.atf");
     fs::remove_file(&index).unwrap();
-    let status = std::process::Command::new("mkfifo")
-        .arg(&index)
-        .status()
-        .unwrap();
-    assert!(status.success());
+    let mut mkfifo = std::process::Command::new("mkfifo");
+    assert!(mkfifo.arg(&index).status().unwrap().success());
     let (class, message, _) = failure(graded(&scripted, out.path()));
     assert_eq!(class, Failure::WrongFile);
     assert_eq!(message, "thread_1/index.atf: not a regular file");
