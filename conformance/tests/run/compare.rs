@@ -32,17 +32,17 @@ fn registers_are_compared_although_their_keys_start_with_x() {
 #[test]
 fn the_first_difference_is_named() {
     let expected = json!({"events": [{"t": "1"}, {"t": "2"}, {"t": "3"}], "footer": null});
-    let differ = |got: Value| place(&expected, &got);
-    let got = json!({"footer": 1, "events": [{"t": "1"}, {"t": "9"}, {"t": "8"}]});
-    assert_eq!(differ(got).as_deref(), Some("events[1].t"));
-    let got = json!({"events": [{"t": "1"}, {"t": "2"}, {"t": "3"}]});
-    assert_eq!(differ(got).as_deref(), Some("footer"));
-    let got = json!({"events": [{"t": "1"}, {"t": "2"}], "footer": null});
-    assert_eq!(differ(got).as_deref(), Some("events[2]"));
-    let got = json!({"events": [{"t": "1"}, {"t": "2"}, {"t": "3"}, {}], "footer": null});
-    assert_eq!(differ(got).as_deref(), Some("events[3]"));
-    let got = json!({"events": [{"t": "1"}, {"t": "2"}, {"t": "3"}], "footer": null, "more": 1});
-    assert_eq!(differ(got).as_deref(), Some("more"));
+    #[rustfmt::skip]
+    let answers = [
+        (json!({"footer": 1, "events": [{"t": "1"}, {"t": "9"}, {"t": "8"}]}), "events[1].t"),
+        (json!({"events": [{"t": "1"}, {"t": "2"}, {"t": "3"}]}), "footer"),
+        (json!({"events": [{"t": "1"}, {"t": "2"}], "footer": null}), "events[2]"),
+        (json!({"events": [{"t": "1"}, {"t": "2"}, {"t": "3"}, {}], "footer": null}), "events[3]"),
+        (json!({"events": [{"t": "1"}, {"t": "2"}, {"t": "3"}], "footer": null, "more": 1}), "more"),
+    ];
+    for (got, at) in answers {
+        assert_eq!(place(&expected, &got).as_deref(), Some(at));
+    }
 }
 
 #[test]
@@ -63,16 +63,17 @@ fn kinds_of_values_are_distinguished() {
 
 #[test]
 fn a_missing_key_is_not_null() {
-    let mismatch = first_difference(&json!({"a": null}), &json!({}), &[]).unwrap();
+    let values = |expected: Value, got: Value| {
+        let mismatch = first_difference(&expected, &got, &[]).unwrap();
+        (mismatch.expected, mismatch.got)
+    };
+    let (null, nothing) = (json!({"a": null}), json!({}));
+    let is_null = Some("null".to_owned());
     assert_eq!(
-        (mismatch.expected.as_deref(), mismatch.got),
-        (Some("null"), None)
+        values(null.clone(), nothing.clone()),
+        (is_null.clone(), None)
     );
-    let mismatch = first_difference(&json!({}), &json!({"a": null}), &[]).unwrap();
-    assert_eq!(
-        (mismatch.expected, mismatch.got.as_deref()),
-        (None, Some("null"))
-    );
+    assert_eq!(values(nothing, null), (None, is_null));
 }
 
 #[test]
@@ -191,20 +192,13 @@ fn threads_are_compared_by_their_ids_and_a_refused_file_is_one_difference() {
     assert_eq!(differ(&both, &both), []);
     assert_eq!(differ(&both, &both[1..]), is("threads[0]", Grade::Data));
     assert_eq!(differ(&both, &both[..1]), is("threads[1]", Grade::Label));
-    assert_eq!(
-        differ(&both[1..], &both),
-        is("threads[0]", Grade::Data),
-        "a phantom thread"
-    );
+    let phantom = differ(&both[1..], &both);
+    assert_eq!(phantom, is("threads[0]", Grade::Data));
     let verdict = "threads[0].index.verdict";
-    assert_eq!(
-        differ(&both, &[refused(7), thread(9, 0)]),
-        is(verdict, Grade::Data)
-    );
-    assert_eq!(
-        differ(&[refused(7)], &[thread(7, 0)]),
-        is(verdict, Grade::Label)
-    );
+    let loses = differ(&both, &[refused(7), thread(9, 0)]);
+    assert_eq!(loses, is(verdict, Grade::Data));
+    let loses_nothing = differ(&[refused(7)], &[thread(7, 0)]);
+    assert_eq!(loses_nothing, is(verdict, Grade::Label));
     let turned = [thread(9, 0), thread(7, 2)];
     assert_eq!(differ(&both, &turned), is("threads", Grade::Label));
 }

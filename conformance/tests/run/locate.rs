@@ -105,16 +105,10 @@ fn each_value_of_each_document_is_located() {
         }
     }
     // These names come from the protocol's tables of records.
-    for name in [
-        "clock_type",
-        "index_seq_end",
-        "bytes_written",
-        "bytes_length",
-        "call_depth",
-        "x_regs",
-        "stack",
-    ] {
-        assert!(names.contains(name), "{name}: {names:?}");
+    let index = ["clock_type", "bytes_written", "call_depth"];
+    let detail = ["index_seq_end", "bytes_length", "x_regs", "stack"];
+    for name in index.iter().chain(&detail) {
+        assert!(names.contains(*name), "{name}: {names:?}");
     }
 }
 
@@ -167,10 +161,8 @@ fn events_payloads_and_functions_are_located_completely() {
     };
     // In the clean session, events are 32 bytes long and begin at 64, and the details are 124, 141
     // and 132 bytes long.
-    assert_eq!(
-        at("index", 2, &[]),
-        ("thread_7/index.atf".to_owned(), 128, 32)
-    );
+    let index = ("thread_7/index.atf".to_owned(), 128, 32);
+    assert_eq!(at("index", 2, &[]), index);
     let detail = |offset, size| ("thread_7/detail.atf".to_owned(), offset, size);
     assert_eq!(at("detail", 1, &[]), detail(188, 141));
     assert_eq!(at("detail", 1, &["payload"]), detail(212, 117));
@@ -226,23 +218,17 @@ fn a_finding_of_the_checker_is_located_at_its_field() {
         }
         let dump = locate_field(&case, file, &place.field, offset).unwrap();
         assert_eq!(dump.file, *file);
-        assert_eq!(
-            (dump.field_offset, dump.field_size),
-            (offset, size),
-            "{}: {}",
-            case.name,
-            place.field
-        );
+        let found = (dump.field_offset, dump.field_size);
+        let what = format!("{}: {}", case.name, place.field);
+        assert_eq!(found, (offset, size), "{what}");
         field(&case, &dump);
         let (record, _) = place.field.split_once('.').unwrap();
-        seen.insert((
-            record.split('[').next().unwrap().to_owned(),
-            file.ends_with("index.atf"),
-        ));
+        let record = record.split('[').next().unwrap().to_owned();
+        seen.insert((record, file.ends_with("index.atf")));
     }
-    let all = ["events", "footer", "header"];
-    let all = all
-        .into_iter()
-        .flat_map(|record| [(record.to_owned(), false), (record.to_owned(), true)]);
+    let all = ["events", "footer", "header"]
+        .map(str::to_owned)
+        .into_iter();
+    let all = all.flat_map(|record| [(record.clone(), false), (record, true)]);
     assert_eq!(seen, all.collect());
 }

@@ -1,6 +1,6 @@
 //! Tests that a cause follows from the differences of a failure.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use atf_conformance::cause::table::KNOWN;
 use atf_conformance::cause::{Cause, Causes, MAY_BE, crash, settle_charges};
@@ -78,34 +78,23 @@ fn only_observations_are_stated_as_facts() {
     };
     assert_eq!(accepts("ATF-IFTR-004"), "checksum mismatch not noticed");
     // The answer does not show why the reader accepts the file.
-    assert_eq!(
-        accepts("ATF-IFTR-002"),
-        "may be: footer's count trusted, not checked"
-    );
+    let trusted = "may be: footer's count trusted, not checked";
+    assert_eq!(accepts("ATF-IFTR-002"), trusted);
     let loses = (Grade::Data, "events[5]", "{}", "nothing", "ATF-IFTR-009");
-    assert_eq!(
-        title(Failure::WrongDecode, loses),
-        "may be: footer looked for in one place only"
-    );
+    let one_place = "may be: footer looked for in one place only";
+    assert_eq!(title(Failure::WrongDecode, loses), one_place);
     // A line in the standard error of a crash need not be where it crashed.
     let mut crash = result(Failure::Crash, &[]);
     crash.stderr = "reader.c:12: warning: no footer\n".to_owned();
-    assert_eq!(
-        cause(&crash).unwrap().title,
-        "crash (SIGSEGV), stderr names reader.c:12"
-    );
+    let named = "crash (SIGSEGV), stderr names reader.c:12";
+    assert_eq!(cause(&crash).unwrap().title, named);
 }
 
 #[test]
 fn data_outranks_labels_and_crashes_are_grouped_by_line() {
     let data = (Grade::Data, "verdict", "reject", "accept", "ATF-IFTR-002");
-    let label = (
-        Grade::Label,
-        "derived.count_source",
-        "\"footer\"",
-        "\"file_size\"",
-        "ATF-IFTR-002",
-    );
+    let (place, footer, size) = ("derived.count_source", "\"footer\"", "\"file_size\"");
+    let label = (Grade::Label, place, footer, size, "ATF-IFTR-002");
     assert_eq!(id(Failure::WrongAccept, &[data, label]), "count-believed");
     let answer = (Grade::Data, "answer", "a document", "none", "ATF-IFTR-002");
     let mut crash = result(Failure::Crash, &[answer]);
@@ -153,22 +142,16 @@ fn each_cause_has_one_name_that_fits_on_a_line_and_names_rules_of_the_spec() {
         assert_eq!(*titles.entry(known.id).or_insert(known.title), known.title);
         let guess = if known.is_seen { "" } else { MAY_BE };
         assert!(guess.len() + known.title.len() <= 46, "{}", known.title);
-        assert!(
-            KNOWN
-                .iter()
-                .all(|other| other.id != known.id || other.is_seen == known.is_seen),
-            "{}",
-            known.id
-        );
+        let mut same = KNOWN.iter().filter(|other| other.id == known.id);
+        let is_same = same.all(|other| other.is_seen == known.is_seen);
+        assert!(is_same, "{}", known.id);
         for rule in known.rules {
             let id = format!("ATF-{}", rule.trim_end_matches('*'));
             let mut all = rules::ALL.iter();
             assert!(all.any(|known| known.id.starts_with(&id)), "{rule}");
         }
     }
-    let mut unique: Vec<_> = titles.values().collect();
-    unique.sort_unstable();
-    unique.dedup();
+    let unique: BTreeSet<_> = titles.values().collect();
     assert_eq!(unique.len(), titles.len());
 }
 
@@ -196,10 +179,11 @@ fn a_crash_is_located_in_the_output_of_each_language() {
 
 #[test]
 fn the_end_of_a_process_is_described_in_a_word_or_two() {
-    assert_eq!(crash::how("killed by signal 11 (SIGSEGV)"), "SIGSEGV");
-    assert_eq!(crash::how("killed by signal 31"), "signal 31");
-    assert_eq!(
-        crash::how("exit code 101, which has no meaning"),
-        "exit code 101"
-    );
+    for (message, how) in [
+        ("killed by signal 11 (SIGSEGV)", "SIGSEGV"),
+        ("killed by signal 31", "signal 31"),
+        ("exit code 101, which has no meaning", "exit code 101"),
+    ] {
+        assert_eq!(crash::how(message), how);
+    }
 }

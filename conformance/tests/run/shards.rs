@@ -31,12 +31,8 @@ fn each_case_belongs_to_one_shard_and_no_shard_is_empty() {
         assert_eq!(shards.iter().filter(|shard| shard.takes(name)).count(), 1);
         sizes[takers(name).unwrap()] += 1;
     }
-    assert!(
-        sizes
-            .iter()
-            .all(|size| (8..18).contains(&(100 * size / cases.len()))),
-        "{sizes:?}"
-    );
+    let shares = sizes.map(|size| 100 * size / cases.len());
+    assert!(shares.iter().all(|it| (8..18).contains(it)), "{shares:?}");
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
-use std::path::Path;
 use std::process::Command;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -154,7 +153,7 @@ bugs.
 
 /// Checks that the table in the documentation matches the runs.
 fn assert_documented(share: &str, rows: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/conformance/planted-bugs.md");
+    let path = programs::root().join("docs/conformance/planted-bugs.md");
     let text = format!("{}{rows}", HEAD.replace("SHARE", share));
     if std::env::var_os("ATF_BLESS").is_some_and(|value| value == "1") {
         fs::write(&path, &text).unwrap();

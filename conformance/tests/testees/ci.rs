@@ -9,10 +9,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::guide::{path_with_kit, steps};
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
-}
+use crate::programs::root;
 
 /// Returns the blocks of a language below a heading of the page.
 fn blocks(heading: &str, language: &str) -> Vec<String> {

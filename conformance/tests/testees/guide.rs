@@ -10,7 +10,7 @@ use atf_samples::tools::has;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::programs::{path, succeeds};
+use crate::programs::{path, root, succeeds};
 
 /// Returns the commands below a heading of the guide.
 fn commands<'a>(guide: &'a str, heading: &str) -> &'a str {
@@ -37,9 +37,8 @@ pub(crate) fn path_with_kit(folder: &Path, script: &str) -> OsString {
 /// Runs the commands on a few cases, in a folder that is laid out like a checkout, and expects that
 /// all of them pass.
 fn follow(heading: &str) {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let folder = TempDir::new().unwrap();
-    for entry in fs::read_dir(root).unwrap().map(Result::unwrap) {
+    for entry in fs::read_dir(root()).unwrap().map(Result::unwrap) {
         if !["target", ".git"]
             .map(OsStr::new)
             .contains(&&*entry.file_name())
@@ -48,7 +47,7 @@ fn follow(heading: &str) {
         }
     }
     let path = path_with_kit(folder.path(), "exec \"$KIT\" \"$@\" $FEW");
-    let guide = fs::read_to_string(root.join("docs/conformance/README.md")).unwrap();
+    let guide = fs::read_to_string(root().join("docs/conformance/README.md")).unwrap();
     let mut shell = Command::new("sh");
     shell.current_dir(folder.path()).env("PATH", path);
     // Use only the crates that this build has already downloaded, and skip optimization to save
@@ -139,8 +138,7 @@ fn gives_an_answer_to_every_case(language: &str, compile: &[&str]) {
 
 /// Returns the guide's workflows: the smallest, GitLab's, pre-commit's, the one with a page, and steps for another job.
 fn workflows() -> [Value; 5] {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let guide = fs::read_to_string(root.join("docs/conformance/ci.md")).unwrap();
+    let guide = fs::read_to_string(root().join("docs/conformance/ci.md")).unwrap();
     let blocks = guide.split("```yaml\n").skip(1);
     let blocks = blocks.map(|block| block.split_once("```").unwrap().0);
     let parsed = blocks.map(|text| {

@@ -1,7 +1,6 @@
 //! Tests that correct implementations pass.
 
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 use std::thread;
 
@@ -102,7 +101,7 @@ fn says_why_a_manifest_is_ignored(reader: &Testee) {
 }
 
 fn check_accessors(reader: &Testee) -> Result<(), String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec/layout.json");
+    let path = programs::root().join("spec/layout.json");
     let layout = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
     let is_writer = readers::is_writer(reader.folder()).unwrap();
     accessors::check(&mut program(reader), is_writer, &layout)

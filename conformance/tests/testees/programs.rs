@@ -94,7 +94,7 @@ pub(crate) fn reader(language: &str) -> Option<Testee> {
 pub(crate) fn c() -> Option<Testee> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _guard = ONE_AT_A_TIME.lock();
-    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../atf/include");
+    let include = root().join("atf/include");
     let compilers = ["gcc", "clang"]
         .into_iter()
         .filter(|compiler| has(compiler));
@@ -126,6 +126,11 @@ fn files(folder: &Path) -> impl Iterator<Item = (OsString, PathBuf)> {
     let entries = fs::read_dir(folder).unwrap().map(Result::unwrap);
     let files = entries.filter(|entry| entry.file_type().unwrap().is_file());
     files.map(|entry| (entry.file_name(), entry.path()))
+}
+
+/// Returns the root of the workspace.
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
 /// Builds the layout interpreter, which is a package of this workspace, in the profile of this test
