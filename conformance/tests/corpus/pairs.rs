@@ -62,11 +62,8 @@ fn a_check_finds_both_rules_unless_one_hides_the_other() {
         };
         let found = broken(&found(case));
         let expected: BTreeSet<_> = case.broken.iter().cloned().collect();
-        let both = pair
-            .rules
-            .iter()
-            .filter(|rule| expected.iter().any(|(_, it)| it == *rule));
-        let is_hidden = both.count() == 1;
+        let is_expected = |rule: &&&str| expected.iter().any(|(_, it)| it == *rule);
+        let is_hidden = pair.rules.iter().filter(is_expected).count() == 1;
         if found != expected || is_hidden != hidden.is_some() {
             let _ = writeln!(
                 faults,

@@ -488,10 +488,9 @@ fn a_page_of_many_sessions_shows_the_worst_and_counts_all() {
             "500 sessions whose strictest broken rule is a SHOULD",
         ],
     );
-    let names: Vec<_> = elements(&document, "summary")
-        .filter_map(|summary| summary.children().find(|node| node.has_tag_name("b")))
-        .map(spoken)
-        .collect();
+    let names = elements(&document, "summary")
+        .filter_map(|summary| summary.children().find(|node| node.has_tag_name("b")));
+    let names: Vec<_> = names.map(spoken).collect();
     assert_eq!(names[..3], ["session_750", "session_1499", "session_0"]);
     assert_eq!(names.len(), 1000);
     let counts = cells(by_id(&document, "ATF-DFTR-006"));

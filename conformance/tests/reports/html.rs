@@ -36,17 +36,17 @@ fn page(results: &Results) -> String {
     markup(&report(results, Form::Html))
 }
 
+/// Returns all text in an element.
+fn texts(node: Node<'_, '_>) -> String {
+    let texts = node.descendants().filter(Node::is_text);
+    texts.filter_map(|node| node.text()).collect()
+}
+
 /// Returns the words that a screen reader reads aloud for an element: its label or its text.
 pub(crate) fn spoken(node: Node<'_, '_>) -> String {
     match node.attribute("aria-label") {
         Some(label) => label.to_owned(),
-        None => node
-            .descendants()
-            .filter(Node::is_text)
-            .filter_map(|node| node.text())
-            .collect::<String>()
-            .trim()
-            .to_owned(),
+        None => texts(node).trim().to_owned(),
     }
 }
 
@@ -146,8 +146,7 @@ fn the_page_is_self_contained() {
 fn hostile_text_is_shown_as_text() {
     let page = page(&hostile());
     let document = Document::parse(&page).unwrap();
-    let texts = document.descendants().filter(Node::is_text);
-    let text: String = texts.filter_map(|node| node.text()).collect();
+    let text = texts(document.root());
     let (desrever, red) = ("\\u{202e}desrever", "\\u{1b}[31mred");
     assert_parts(&text, &[HOSTILE[0], HOSTILE[1], desrever, red, HOSTILE[7]]);
     assert_eq!(page.chars().find(|letter| steers(*letter)), None);
@@ -276,10 +275,9 @@ fn only_web_addresses_become_links() {
         ("example.org", false),
     ] {
         let mut results = demo();
-        results
-            .testees
-            .iter_mut()
-            .for_each(|testee| testee.url = Some(url.to_owned()));
+        for testee in &mut results.testees {
+            testee.url = Some(url.to_owned());
+        }
         let page = page(&results);
         let document = Document::parse(&page).unwrap();
         let links = elements(&document, "a").filter(|node| node.attribute("href") == Some(url));
@@ -294,10 +292,8 @@ fn results_can_be_filtered() {
     let options = |name| {
         let select =
             elements(&document, "select").find(|node| node.attribute("name") == Some(name));
-        let options = select
-            .unwrap()
-            .children()
-            .filter(|node| node.has_tag_name("option"));
+        let options = select.unwrap().children();
+        let options = options.filter(|node| node.has_tag_name("option"));
         options.map(spoken).collect::<Vec<_>>()
     };
     assert_eq!(options("wire"), ["any", "1", "2"]);
@@ -306,11 +302,8 @@ fn results_can_be_filtered() {
         .collect();
     assert_eq!(rows.len(), 12);
     for row in rows {
-        let case = row
-            .children()
-            .find(|node| node.has_tag_name("th"))
-            .map(spoken)
-            .unwrap();
+        let mut cells = row.children();
+        let case = spoken(cells.find(|node| node.has_tag_name("th")).unwrap());
         assert_eq!(format!("v{}", row.attribute("data-c").unwrap()), case[..2]);
     }
 }

@@ -113,10 +113,8 @@ fn each_value_of_each_document_is_located() {
 }
 
 fn keys(names: &[&str]) -> Vec<Step> {
-    names
-        .iter()
-        .map(|name| Step::Key((*name).to_owned()))
-        .collect()
+    let names = names.iter().map(|name| (*name).to_owned());
+    names.map(Step::Key).collect()
 }
 
 #[test]

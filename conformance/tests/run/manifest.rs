@@ -120,13 +120,9 @@ fn an_implementation_that_cannot_be_started_does_not_affect_the_others() {
     let valid = smoke_case("v1/valid");
     let text = Candidate::Manifest(manifest);
     let results = bench.run(&[bad, gone, good, text], vec![valid, case("v1/one")]);
-    let refused: Vec<_> = results
-        .testees
-        .iter()
-        .map(|t| t.refused.is_some())
-        .collect();
-    assert_eq!(refused, [true, true, false, true], "{:?}", results.testees);
-    let good = results.cases.iter().filter(|case| case.testee == 2);
+    let refused: Vec<_> = results.refused().map(|(testee, ..)| testee).collect();
+    assert_eq!(refused, [0, 1, 3], "{:?}", results.testees);
+    let good = results.cases_of(2);
     let passed = good.filter(|case| case.case == "v1/one" && case.outcome == Outcome::Passed);
     assert_eq!(passed.count(), 1);
     assert!(results.cases.iter().all(|case| case.testee == 2));

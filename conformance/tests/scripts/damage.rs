@@ -267,10 +267,8 @@ fn an_unfinalized_thread_is_reported_as_a_missing_footer() {
         assert_eq!(class, Failure::WrongFile);
         let start = "thread_7/index.atf: footer.magic: end of file at ";
         let end = "; ATF-IFTR-001: A finalized file ends with a footer.";
-        assert!(
-            message.starts_with(start) && message.ends_with(end),
-            "{message}"
-        );
+        let is_described = message.starts_with(start) && message.ends_with(end);
+        assert!(is_described, "{message}");
         assert_eq!(difference.unwrap().rule.as_deref(), Some("ATF-IFTR-001"));
     }
 }
@@ -332,20 +330,12 @@ fn a_long_payload_is_shown_from_the_first_difference() {
         };
         let difference = difference.unwrap();
         assert_eq!(difference.place, format!("{DETAIL}: {place}"));
-        assert!(
-            message.contains(&format!(" (at {:#x})", 88 + wrong)),
-            "{message}"
-        );
+        let offset = 88 + wrong as u64;
+        assert!(message.contains(&format!(" (at {offset:#x})")), "{message}");
         let dump = difference.hexdump.unwrap();
-        assert_eq!(
-            (dump.field_offset, dump.field_size),
-            (88 + wrong as u64, shown)
-        );
-        let expected: String = (wrong..40)
-            .take(16)
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
-        assert_eq!(difference.expected, expected);
+        assert_eq!((dump.field_offset, dump.field_size), (offset, shown));
+        let expected = (wrong..40).take(16).map(|byte| format!("{byte:02x}"));
+        assert_eq!(difference.expected, expected.collect::<String>());
     }
 }
 
@@ -411,10 +401,8 @@ fn a_number_is_shown_completely() {
     let graded = graded_with(&scripted, out.path(), INDEX, |bytes| bytes[64 + 8 + 3] ^= 1);
     let (_, _, difference) = failure(graded);
     let difference = difference.unwrap();
-    assert_eq!(
-        difference.place,
-        "thread_7/index.atf: events[0].function_id"
-    );
+    let place = "thread_7/index.atf: events[0].function_id";
+    assert_eq!(difference.place, place);
     assert_eq!(difference.expected, "4294967297");
     let dump = difference.hexdump.unwrap();
     assert_eq!((dump.field_offset, dump.field_size), (72, 8));

@@ -197,19 +197,14 @@ fn rows(
         let (name, seen) = (case["case"].as_str().unwrap(), seen.unwrap());
         let by = if role == "write" { "writer" } else { "reader" };
         let charged = difference["rule"].as_str().unwrap_or("no rule");
-        let differs = difference["place"]
-            .as_str()
-            .unwrap()
-            .rsplit([':', '.'])
-            .next()
-            .unwrap();
+        let place = difference["place"].as_str().unwrap();
+        let differs = place.rsplit([':', '.']).next().unwrap();
         let differs = differs.split('[').next().unwrap().trim();
-        let link = match charged.strip_prefix("ATF-") {
-            Some(_) => format!(
-                "[{charged}](../reference/rules.md#{})",
-                charged.to_lowercase()
-            ),
-            None => format!("`{charged}`"),
+        let link = if charged.starts_with("ATF-") {
+            let id = charged.to_lowercase();
+            format!("[{charged}](../reference/rules.md#{id})")
+        } else {
+            format!("`{charged}`")
         };
         let cause = case["cause"]["title"].as_str().unwrap();
         Ok(Row {

@@ -28,16 +28,11 @@ fn run_workflow(folder: &Path, heading: &str, kit: &str) -> (usize, Output) {
     let [workflow] = blocks(heading, "yaml").try_into().unwrap();
     let workflow: Value = serde_saphyr::from_str(&workflow).unwrap();
     let steps = steps(&workflow["jobs"]["conformance"]["steps"]);
-    let installs = |step: &&&Value| {
-        step["uses"]
-            .as_str()
-            .is_some_and(|uses| uses.contains("/setup-atf-conformance@"))
-    };
-    assert_eq!(steps.iter().filter(installs).count(), 1);
-    let commands: Vec<_> = steps
-        .iter()
-        .filter_map(|step| step["run"].as_str())
-        .collect();
+    let used = steps.iter().filter_map(|step| step["uses"].as_str());
+    let installs = used.filter(|uses| uses.contains("/setup-atf-conformance@"));
+    assert_eq!(installs.count(), 1);
+    let commands = steps.iter().filter_map(|step| step["run"].as_str());
+    let commands: Vec<_> = commands.collect();
     let path = path_with_kit(folder, kit);
     let mut last = None;
     for (seq, command) in commands.iter().enumerate() {
