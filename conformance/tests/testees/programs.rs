@@ -135,7 +135,7 @@ pub(crate) fn root() -> &'static Path {
 
 /// Builds the layout interpreter, which is a package of this workspace, in the profile of this test
 /// and with the dependencies that were built with it.
-fn interpreter() -> Testee {
+pub(crate) fn interpreter() -> Testee {
     const PACKAGE: &str = "atf-interpreter";
     let testee = Testee::in_language("interpreter");
     let mut build = Command::new(env!("CARGO"));
