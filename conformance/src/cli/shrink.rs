@@ -8,9 +8,9 @@ use atf_conformance::run::shrink;
 use atf_report::Printable;
 
 const AFTER_HELP: &str = "\
-A tracer that is restarted, or a clean-up job, may truncate a file that is being read. A program that
-maps the file is then killed by SIGBUS. This is not part of a run's grades: only a crash counts here,
-and any answer is right.
+A tracer that is restarted, or a clean-up job, may truncate a file that is being read. A program
+that maps the file is then killed by SIGBUS. This is not part of a run's grades: only a crash counts
+here, and any answer is right.
 
 Exit status: 0 no crash; 2 usage error; 3 a reader crashed or cannot be started.
 
