@@ -182,25 +182,22 @@ fn the_command_lists_selected_cases() {
     assert!(pairs.len() > 20 && pairs.iter().all(|name| name.starts_with("v2/pair-")));
     assert_eq!(command(&["show", &pairs[0]]).status.code(), Some(0));
     let entries = entries();
-    let has_ties = |case: &Value| {
-        let mut flags = case["flags"].as_array().into_iter().flatten();
-        flags.any(|flag| flag == "ties")
-    };
-    let is_of_links = |case: &Value| {
-        let name = case["name"].as_str().unwrap();
-        name.starts_with("v2/") && name.contains("link")
-    };
-    let is_truncated = |case: &Value| case["class"] == "truncated";
-    let selections: [(&[&str], &dyn Fn(&Value) -> bool); 3] = [
-        (&["--class", "truncated"], &is_truncated),
-        (&["--wire", "2", "*link*"], &is_of_links),
-        (&["--flag", "ties"], &has_ties),
-    ];
-    for (arguments, is_wanted) in selections {
+    let assert_listed = |arguments: &[&str], is_wanted: fn(&Value) -> bool| {
         let wanted = CASES.iter().filter(|case| is_wanted(&entries[&case.name]));
         let wanted: Vec<_> = wanted.map(|case| case.name.clone()).collect();
         assert_eq!(names(arguments), wanted, "{arguments:?}");
-    }
+    };
+    assert_listed(&["--class", "truncated"], |case| {
+        case["class"] == "truncated"
+    });
+    assert_listed(&["--wire", "2", "*link*"], |case| {
+        let name = case["name"].as_str().unwrap();
+        name.starts_with("v2/") && name.contains("link")
+    });
+    assert_listed(&["--flag", "ties"], |case| {
+        let mut flags = case["flags"].as_array().into_iter().flatten();
+        flags.any(|flag| flag == "ties")
+    });
     assert_eq!(command(&["list", "no-such-*"]).status.code(), Some(2));
     let output = command(&["list", "--flag", "no-such"]);
     assert_eq!(output.status.code(), Some(2));
