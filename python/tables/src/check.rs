@@ -63,7 +63,11 @@ impl Source for Check {
             State::New(paths) => {
                 let at = paths.first().cloned().unwrap_or_default();
                 let (sender, results) = sync_channel(WAITING);
-                let (paths, mut output) = (std::mem::take(paths), Sender::new(sender));
+                let paths = std::mem::take(paths);
+                let mut output = Sender {
+                    results: sender,
+                    is_done: false,
+                };
                 let work = move || {
                     for path in &paths {
                         check::check(path, &mut output);
@@ -96,13 +100,6 @@ struct Sender {
 }
 
 impl Sender {
-    fn new(results: SyncSender<Found>) -> Self {
-        Self {
-            results,
-            is_done: false,
-        }
-    }
-
     fn send(&mut self, found: Found) {
         self.is_done |= self.results.send(found).is_err();
     }

@@ -111,13 +111,10 @@ fn push(
     payload: &Payload,
     rows: &mut Rows,
 ) -> Result<(), Error> {
-    let function = match payload {
-        Payload::Function(function) => Some(function),
-        Payload::Opaque(_) | Payload::Unread => None,
-    };
-    let bytes = match payload {
-        Payload::Opaque(bytes) => Some(&bytes[..]),
-        Payload::Function(_) | Payload::Unread => None,
+    let (function, bytes) = match payload {
+        Payload::Function(function) => (Some(function), None),
+        Payload::Opaque(bytes) => (None, Some(&bytes[..])),
+        Payload::Unread => (None, None),
     };
     let [x0, x1, x2, x3, x4, x5, x6, x7] = match function {
         Some(function) => function.x_regs.map(Cell::from),

@@ -100,10 +100,8 @@ impl Problem {
 #[must_use]
 pub fn kind_name(kind: &atf::ErrorKind) -> String {
     let name = format!("{kind:?}");
-    let end = name.find(|c: char| !c.is_ascii_alphanumeric());
-    end.and_then(|end| name.get(..end))
-        .unwrap_or(&name)
-        .to_owned()
+    let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    words.next().unwrap_or(&name).to_owned()
 }
 
 /// All readable rows were returned, but the trace is damaged or incomplete.

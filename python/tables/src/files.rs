@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use arrow_array::RecordBatch;
+use arrow_array::{RecordBatch, RecordBatchReader};
 use atf::session::ThreadEntry;
+use serde_json::Value;
 
 use crate::error::{Error, Incomplete};
 use crate::losses;
@@ -129,9 +130,8 @@ pub fn write_files(
 ) -> Result<Written, Error> {
     let folder = folder.as_ref();
     let place = place(session, options.host.as_deref(), options.session.as_deref())?;
-    let targets = options.tables.iter();
-    let targets = targets.map(|table| folder.join(table.name()).join(&place));
-    let targets: Vec<_> = targets.collect();
+    let target = |table: &Table| folder.join(table.name()).join(&place);
+    let targets: Vec<_> = options.tables.iter().map(target).collect();
     refuse_existing(&targets)?;
     fs::create_dir_all(folder).map_err(|error| output(folder, error))?;
     let stage = Stage::new(folder)?;
@@ -196,23 +196,17 @@ pub(crate) fn write_table(
 ) -> Result<(), Error> {
     let is_split = options.split == Split::Threads
         && matches!(table, Table::Events | Table::Calls | Table::Details);
+    let mut write = |path: &Path, read: &Options| {
+        let file = (path, options.form);
+        write_file(session, table, file, read, written, &mut |_| Ok(()))
+    };
     if !is_split {
-        let path = folder.join(options.form.file_name(table));
-        let file = (&*path, options.form);
-        return write_file(
-            session,
-            table,
-            file,
-            &options.read,
-            written,
-            &mut |_| Ok(()),
-        );
+        return write(&folder.join(options.form.file_name(table)), &options.read);
     }
     for id in thread_ids(session) {
         if options.read.selects(id) {
             let (path, read) = of_thread(table, options.form, folder, id, &options.read);
-            let file = (&*path, options.form);
-            write_file(session, table, file, &read, written, &mut |_| Ok(()))?;
+            write(&path, &read)?;
         }
     }
     Ok(())
@@ -260,10 +254,7 @@ pub(crate) fn write_file(
         ..read.clone()
     };
     let stream = session.stream(table, &read)?;
-    let (outcome, schema) = (
-        stream.outcome(),
-        arrow_array::RecordBatchReader::schema(&stream),
-    );
+    let (outcome, schema) = (stream.outcome(), stream.schema());
     let mut file = TableFile::create(table, form, path, &schema)?;
     for batch in stream {
         let batch = batch?;
@@ -283,21 +274,15 @@ pub(crate) fn metadata(
     outcome: &Outcome,
 ) -> [(&'static str, String); 6] {
     let problems = outcome.problems.iter();
-    let problems = problems.map(|problem| problem.error.to_string().into());
-    let unverified = outcome.unverified.iter().map(|id| (*id).into());
+    let problems: Value = problems.map(|it| it.error.to_string()).collect();
+    let unverified: Value = outcome.unverified.iter().copied().collect();
     let is_complete = outcome.problems.is_empty() && outcome.unverified.is_empty();
     [
         ("atf.session", session.reader().path().display().to_string()),
         ("atf.rows_complete", is_complete.to_string()),
-        (
-            "atf.problems",
-            serde_json::Value::Array(problems.collect()).to_string(),
-        ),
+        ("atf.problems", problems.to_string()),
         (losses::KEY, session.losses_as_json(read)),
         (losses::CLOCK_KEY, read.clock_name().to_owned()),
-        (
-            "atf.unverified",
-            serde_json::Value::Array(unverified.collect()).to_string(),
-        ),
+        ("atf.unverified", unverified.to_string()),
     ]
 }

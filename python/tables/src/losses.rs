@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use arrow_schema::SchemaRef;
 use atf::manifest::{self, Manifest, Missing};
+use serde_json::Value;
 
 use crate::error::Error;
 use crate::options::Options;
@@ -87,7 +88,7 @@ impl Session {
     /// Returns the losses as a JSON array of messages.
     pub(crate) fn losses_as_json(&self, options: &Options) -> String {
         let losses = self.losses(options).into_iter();
-        let losses = losses.map(|loss| loss.to_string().into());
-        serde_json::Value::Array(losses.collect()).to_string()
+        let losses: Value = losses.map(|loss| loss.to_string()).collect();
+        losses.to_string()
     }
 }

@@ -120,11 +120,8 @@ impl Session {
 
     fn check_threads(&self, options: &Options) -> Result<(), Error> {
         let known = || self.reader.threads().iter().map(ThreadEntry::id);
-        let wanted = options.threads.iter().flatten();
-        let unknown = wanted
-            .copied()
-            .find(|id| !known().any(|known| known == *id));
-        let Some(unknown) = unknown else {
+        let mut wanted = options.threads.iter().flatten();
+        let Some(unknown) = wanted.find(|id| !known().any(|known| known == **id)) else {
             return Ok(());
         };
         let mut ids: Vec<String> = known().take(MOST_NAMED).map(|id| id.to_string()).collect();

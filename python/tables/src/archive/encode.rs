@@ -119,11 +119,8 @@ impl Events {
             number(&self.function_id, row)?,
             kind,
         );
-        let depth = match number(&self.depth, row) {
-            Some(depth) => Some(u32::try_from(depth).ok()?),
-            None => None,
-        };
-        let event = event.thread_id(encoding.thread_id).call_depth(depth);
+        let depth = number(&self.depth, row).map(u32::try_from).transpose();
+        let event = event.thread_id(encoding.thread_id).call_depth(depth.ok()?);
         let event = event.detail_seq(number(&self.detail_seq, row));
         out.extend(event.encode(encoding.wire).ok()?);
         Some(())

@@ -97,12 +97,11 @@ impl Files {
         let schema = options.schema(Table::Files)?;
         let rows = Rows::new(Table::Files, &options, schema, &Arc::new(Names::default()))?;
         let file = TableFile::create(Table::Files, Form::Parquet, path, rows.schema())?;
-        let (bytes, checksum) = Default::default();
         Ok(Self {
             rows,
             file,
-            bytes,
-            checksum,
+            bytes: Bytes::default(),
+            checksum: ListChecksum::default(),
         })
     }
 

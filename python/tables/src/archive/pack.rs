@@ -87,15 +87,11 @@ pub fn pack(
     )?;
     // `files` comes last because only this table makes the others an archive.
     let tables: BTreeSet<_> = options.tables.iter().map(|table| table.name()).collect();
-    let tables = tables.into_iter().filter_map(Table::named);
-    let tables: Vec<Table> = tables
-        .filter(|table| !OWN.contains(table))
-        .chain(OWN)
-        .collect();
-    let targets = tables
-        .iter()
-        .map(|table| archive.join(table.name()).join(&place));
-    let targets: Vec<PathBuf> = targets.collect();
+    let others = tables.into_iter().filter_map(Table::named);
+    let others = others.filter(|table| !OWN.contains(table));
+    let tables: Vec<Table> = others.chain(OWN).collect();
+    let target = |table: &Table| archive.join(table.name()).join(&place);
+    let targets: Vec<PathBuf> = tables.iter().map(target).collect();
     refuse_existing(&targets)?;
     if is_inside(archive, root) {
         return Err(output(archive, "the archive would be inside the session"));
@@ -110,14 +106,8 @@ pub fn pack(
         place: PathBuf::new(),
     };
     let mut packed = Packed::default();
-    let read = Options {
-        problems: AtEnd::Keep,
-        ..Options::default()
-    };
-    let parquet = FileOptions {
-        read,
-        ..FileOptions::default()
-    };
+    let mut parquet = FileOptions::default();
+    parquet.read.problems = AtEnd::Keep;
     for table in tables.iter().filter(|table| !OWN.contains(table)) {
         let folder = layout.folder(*table);
         write_table(&session, *table, &folder, &parquet, &mut packed.written)?;
@@ -135,11 +125,8 @@ pub fn pack(
     let size = files.close(describe(&session, &parquet.read, &packed))?;
     packed.written.add_file(size);
     restore(&layout, &mut Comparer::new(root)?)?;
-    let renames = tables
-        .iter()
-        .map(|table| layout.folder(*table))
-        .zip(targets);
-    let renames: Vec<_> = renames.collect();
+    let folders = tables.iter().map(|table| layout.folder(*table));
+    let renames: Vec<_> = folders.zip(targets).collect();
     for (written, _) in &renames {
         fs::create_dir_all(written).map_err(|error| output(written, error))?;
         tree::limit(written, &entries)?;

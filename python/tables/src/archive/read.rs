@@ -78,10 +78,6 @@ impl Batches {
         pair.collect()
     }
 
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// Returns an error that contains the number of the next row.
     pub(super) fn error(&self, why: impl std::fmt::Display) -> Error {
         bad(&self.path, format!("from row {}: {why}", self.rows))
@@ -206,7 +202,7 @@ impl RecordReader {
         let end = end.ok_or_else(|| self.batches.error("more rows than exist"))?;
         if rows.row < self.next {
             let why = format!("row {}: it belongs to an earlier part", rows.row);
-            return Err(bad(self.batches.path(), why));
+            return Err(bad(&self.batches.path, why));
         }
         self.next = end;
         let (mut next, mut out) = (rows.row, Vec::new());
@@ -221,7 +217,7 @@ impl RecordReader {
                 let encoded =
                     records.and_then(|(records, row)| records.encode(row, rows.encoding, &mut out));
                 encoded.ok_or_else(|| {
-                    bad(self.batches.path(), format!("row {next}: it has no record"))
+                    bad(&self.batches.path, format!("row {next}: it has no record"))
                 })?;
                 next = next.saturating_add(1);
                 if out.len() >= PASSED {
@@ -236,10 +232,10 @@ impl RecordReader {
     fn advance(&mut self, wanted: u64) -> Result<(), Error> {
         let Some(batch) = self.batches.next()? else {
             let why = format!("expected at least {wanted} rows, found {}", self.end);
-            return Err(bad(self.batches.path(), why));
+            return Err(bad(&self.batches.path, why));
         };
         let records = Records::new(self.table, &batch);
-        self.records = Some(records.map_err(|why| bad(self.batches.path(), why))?);
+        self.records = Some(records.map_err(|why| bad(&self.batches.path, why))?);
         self.start = self.end;
         self.end = self.end.saturating_add(batch.num_rows() as u64);
         Ok(())

@@ -30,12 +30,15 @@ pub struct Unpacked {
 /// Passes all entries of an archive to `sink`.
 pub(super) fn restore(layout: &Layout, sink: &mut dyn Sink) -> Result<Unpacked, Error> {
     let columns = [&["path", "kind", "source", "bytes"][..], &NUMBERS].concat();
-    let mut batches = Batches::open(&layout.files(), &columns)?;
+    let path = layout.files();
+    let fail = |why: String| super::bad(&path, why);
+    let mut batches = Batches::open(&path, &columns)?;
     let version = batches.pairs().get("atf.archive").copied();
     if version != Some(VERSION) {
         let found = version.unwrap_or("none");
-        let why = format!("atf.archive in the metadata: expected version {VERSION}, found {found}");
-        return Err(super::bad(batches.path(), why));
+        return Err(fail(format!(
+            "atf.archive in the metadata: expected version {VERSION}, found {found}"
+        )));
     }
     let mut state = State {
         layout,
@@ -47,26 +50,24 @@ pub(super) fn restore(layout: &Layout, sink: &mut dyn Sink) -> Result<Unpacked, 
         checksum: ListChecksum::default(),
     };
     while let Some(batch) = batches.next()? {
-        let columns = Columns::new(&batch).map_err(|why| super::bad(batches.path(), why))?;
+        let columns = Columns::new(&batch).map_err(fail)?;
         for row in 0..batch.num_rows() {
-            let part = columns.part(row);
             // Errors of a table's rows and of the sink already contain a path.
-            let part = part.map_err(|why| super::bad(batches.path(), why))?;
-            state.part(&part, batches.path())?;
+            let part = columns.part(row).map_err(fail)?;
+            state.part(&part, &path)?;
         }
     }
     if let Some(open) = state.file {
-        let why = format!("the last part of {} is missing", open.entry.path);
-        return Err(super::bad(batches.path(), why));
+        let path = open.entry.path;
+        return Err(fail(format!("the last part of {path} is missing")));
     }
     let (restored, found) = (state.restored, state.checksum.text());
     let expected = batches.pairs().get("atf.checksum").copied();
     if expected != Some(&found) {
         let expected = expected.unwrap_or("none");
-        let why = format!(
+        return Err(fail(format!(
             "the list of files has the checksum {found}, expected {expected}: the archive is damaged"
-        );
-        return Err(super::bad(batches.path(), why));
+        )));
     }
     sink.finish()?;
     Ok(restored)
@@ -110,12 +111,10 @@ impl State<'_> {
             Some(file) => return fail(&format!("expected the next part of {:?}", file.entry.path)),
             None => {
                 self.sink.begin(entry, None)?;
-                let entry = entry.clone();
-                let (size, checksum) = (0, 0);
                 Open {
-                    entry,
-                    size,
-                    checksum,
+                    entry: entry.clone(),
+                    size: 0,
+                    checksum: 0,
                 }
             }
         };
