@@ -8,6 +8,8 @@ import sys
 import tempfile
 
 import hypothesis
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -54,6 +56,16 @@ CORPUS = [path for path in CASES if any(path.glob("thread_*"))]
 # Every run tests the same random inputs.
 hypothesis.settings.register_profile("same", derandomize=True)
 hypothesis.settings.load_profile("same")
+
+
+
+def written(path):
+    """Returns the table in a Parquet or Arrow file, and the file's metadata."""
+    if path.suffix == ".parquet":
+        return pyarrow.parquet.read_table(path, partitioning=None), pyarrow.parquet.read_metadata(path).metadata
+    file = pa.ipc.open_file(pa.memory_map(str(path)))
+    return file.read_all(), file.metadata
+
 
 KINDS = {1: "call", 2: "return", 3: "exception"}
 

@@ -8,29 +8,23 @@ import duckdb
 import polars
 import pyarrow as pa
 import pyarrow.dataset
-import pyarrow.parquet
 import pytest
-from conftest import CRASHED, SMALL, expected_events
+from conftest import CRASHED, SMALL, expected_events, written
 
 NAME = "session_20260105_101500.pid_4242"
 
 
-def metadata(path):
-    pairs = pyarrow.parquet.read_metadata(path).metadata
-    return {key.decode(): value.decode() for key, value in pairs.items() if key.startswith(b"atf.")}
-
-
 def test_files_are_partitioned_and_whole(tmp_path):
-    written = adatrace.open(SMALL).to_parquet(tmp_path, host="h-1")
+    output = adatrace.open(SMALL).to_parquet(tmp_path, host="h-1")
     path = tmp_path / "events" / "host=h-1" / f"session={NAME}" / "thread=1" / "events.parquet"
     assert path.is_file()
     assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]
     files = [file for file in tmp_path.rglob("*") if file.is_file()]
-    assert (written.files, written.bytes) == (len(files), sum(file.stat().st_size for file in files))
-    assert metadata(path)["atf.rows_complete"] == "true"
-    assert json.loads(metadata(path)["atf.problems"]) == []
+    assert (output.files, output.bytes) == (len(files), sum(file.stat().st_size for file in files))
+    file, metadata = written(path)
+    assert metadata[b"atf.rows_complete"] == b"true"
+    assert json.loads(metadata[b"atf.problems"]) == []
     expected = [row[1:] for row in expected_events(SMALL) if row[0] == 1]
-    file = pyarrow.parquet.ParquetFile(path).read()
     columns = ["seq", "time_ns", "kind", "function_id", "depth", "detail_seq"]
     assert list(zip(*(file[name].to_pylist() for name in columns))) == expected
     assert all(not pa.types.is_unsigned_integer(field.type) for field in file.schema)
@@ -46,48 +40,40 @@ def test_duckdb_and_polars_find_threads_in_the_path(tmp_path):
     assert list(frame.iter_rows()) == counts
 
 
-def test_one_file_per_session_has_the_thread_column(tmp_path):
-    adatrace.open(SMALL).to_parquet(tmp_path, tables=["events"], split="sessions", session="mine")
-    file = pyarrow.parquet.ParquetFile(tmp_path / "events" / "session=mine" / "events.parquet").read()
-    assert list(zip(file["thread"].to_pylist(), file["seq"].to_pylist())) == [row[:2] for row in expected_events(SMALL)]
-
-
-def test_an_incomplete_trace_is_written_and_says_so(tmp_path):
+@pytest.mark.parametrize("form", ["parquet", "arrow"])
+def test_an_incomplete_trace_is_written_and_says_so(tmp_path, form):
+    write = getattr(adatrace.open(CRASHED), f"to_{form}")
     with pytest.raises(adatrace.IncompleteError) as caught:
-        adatrace.open(CRASHED).to_parquet(tmp_path, tables=["events", "problems"])
+        write(tmp_path, tables=["events", "problems"])
     assert caught.value.kind == "NotFinalized"
     assert caught.value.problems[0].path.endswith("thread_1/index.atf")
-    (file,) = tmp_path.glob("events/*/thread=1/events.parquet")
-    assert pyarrow.parquet.read_metadata(file).num_rows == 510
-    assert metadata(file)["atf.rows_complete"] == "false"
-    assert any("not finalized" in text or "footer" in text for text in json.loads(metadata(file)["atf.problems"]))
-    (file,) = tmp_path.glob("events/*/thread=0/events.parquet")
-    assert metadata(file)["atf.rows_complete"] == "true"
-    (file,) = tmp_path.glob("problems/*/problems.parquet")
-    kept = adatrace.open(CRASHED).to_parquet(tmp_path, session="again", tables=["events"], problems="keep")
+    (file,) = tmp_path.glob(f"events/*/thread=1/events.{form}")
+    table, metadata = written(file)
+    assert table.num_rows == 510
+    assert metadata[b"atf.rows_complete"] == b"false"
+    assert any("footer" in text for text in json.loads(metadata[b"atf.problems"]))
+    (file,) = tmp_path.glob(f"events/*/thread=0/events.{form}")
+    assert written(file)[1][b"atf.rows_complete"] == b"true"
+    (file,) = tmp_path.glob(f"problems/*/problems.{form}")
+    kept = write(tmp_path, session="again", tables=["events"], problems="keep")
     assert [problem.message for problem in kept.problems] == [problem.message for problem in caught.value.problems]
-
-
-def arrow_file(path):
-    return pa.ipc.open_file(pa.memory_map(str(path)))
 
 
 @pytest.mark.parametrize("name", ["events", "calls", "details", "functions", "report", "histogram"])
 def test_arrow_files_have_the_rows_of_the_tables(tmp_path, name):
     session = adatrace.open(SMALL)
-    written = session.to_arrow(tmp_path, tables=[name])
-    (folder,) = written.folders
+    output = session.to_arrow(tmp_path, tables=[name])
+    (folder,) = output.folders
     rows = 0
     for path in folder.rglob(f"{name}.arrow"):
-        file = arrow_file(path)
-        columns, threads = file.schema.names, None
+        table, metadata = written(path)
+        threads = None
         if path.parent != folder:
             threads = [int(path.parent.name.removeprefix("thread="))]
-        table = file.read_all()
-        assert table.equals(pa.table(session.table(name, columns=columns, threads=threads)))
-        assert file.metadata[b"atf.rows_complete"] == b"true"
+        assert table.equals(pa.table(session.table(name, columns=table.column_names, threads=threads)))
+        assert metadata[b"atf.rows_complete"] == b"true"
         rows += table.num_rows
-    assert rows == written.rows > 0
+    assert rows == output.rows > 0
     assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]
 
 
@@ -100,16 +86,6 @@ def test_duckdb_polars_and_pyarrow_read_arrow_files(tmp_path):
     assert duckdb.sql("SELECT count(DISTINCT thread) FROM data").fetchall() == [(3,)]
     frame = polars.scan_ipc(f"{tmp_path}/events/**/*.arrow", hive_partitioning=True)
     assert frame.select(polars.len()).collect().item() == expected
-
-
-def test_an_arrow_file_of_an_incomplete_trace_says_so(tmp_path):
-    with pytest.raises(adatrace.IncompleteError):
-        adatrace.open(CRASHED).to_arrow(tmp_path, tables=["events"])
-    (path,) = tmp_path.glob("events/*/thread=1/events.arrow")
-    file = arrow_file(path)
-    assert file.read_all().num_rows == 510
-    assert file.metadata[b"atf.rows_complete"] == b"false"
-    assert "footer" in file.metadata[b"atf.problems"].decode()
 
 
 def test_an_existing_session_is_not_overwritten(tmp_path):

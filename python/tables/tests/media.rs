@@ -96,7 +96,8 @@ fn check(clock: &MediaClock) {
         Table::Histogram,
     ];
     let starts = (0..=61).flat_map(|start| [0, 1, 9].map(|length| start..=start + length));
-    let ends = [0..=u64::MAX, 7..=u64::MAX, RangeInclusive::new(9, 8)];
+    let last = u64::MAX;
+    let ends = [0..=last, 7..=last, last..=last, RangeInclusive::new(9, 8)];
     for range in starts.chain(ends) {
         for seqs in [None, Some(1..7)] {
             let mut options = Options::default();
