@@ -100,9 +100,8 @@ fn root() -> PathBuf {
 fn kinds(thread: &Path) -> Vec<EventKind> {
     let thread = ThreadReader::open(thread).expect("a thread");
     let events = thread.index().events();
-    events
-        .map(|event| event.expect("an event").event_kind)
-        .collect()
+    let kinds = events.map(|event| event.expect("an event").event_kind);
+    kinds.collect()
 }
 
 #[test]
@@ -173,20 +172,13 @@ fn check(text: &str, printed: &str, folder: &Path) {
         assert_eq!(lines, all);
         return;
     }
-    let calls = events
-        .iter()
-        .filter(|kind| **kind == EventKind::CALL)
-        .count();
-    assert!(
-        lines[0].starts_with(&format!("{calls} calls, finalized: ")),
-        "{printed}"
-    );
+    let calls = events.iter().filter(|kind| **kind == EventKind::CALL);
+    let start = format!("{} calls, finalized: ", calls.count());
+    assert!(lines[0].starts_with(&start), "{printed}");
     let threads = fs::read_dir(folder.join("pid_4242")).expect("a session");
     let threads = threads.map(|entry| entry.expect("an entry").path());
-    let all: usize = threads
-        .filter(|path| path.is_dir())
-        .map(|path| kinds(&path).len())
-        .sum();
+    let threads = threads.filter(|path| path.is_dir());
+    let all: usize = threads.map(|path| kinds(&path).len()).sum();
     assert_eq!(lines.len() - 1, all, "{text}");
 }
 
@@ -201,11 +193,8 @@ fn hundreds(folder: &Path) -> [usize; 2] {
             continue;
         }
         let text = String::from_utf8(bytes).expect("UTF-8");
-        let is_typed = !text
-            .lines()
-            .next()
-            .unwrap_or_default()
-            .contains("@generated");
+        let first = text.lines().next().unwrap_or_default();
+        let is_typed = !first.contains("@generated");
         lines[usize::from(is_typed)] += text.lines().count();
     }
     lines.map(|count| (count + 50) / 100)

@@ -92,16 +92,7 @@ fn the_examples_write_and_read_a_session() {
     record(7).expect("an event can be recorded");
     trace().expect("spans can be recorded");
     let thread = atf::thread::ThreadReader::open("…/thread_0").expect("a thread");
-    let events: Vec<_> = thread
-        .index()
-        .events()
-        .map(|event| event.expect("an event"))
-        .collect();
-    assert_eq!(
-        events
-            .iter()
-            .map(|event| event.function_id)
-            .collect::<Vec<_>>(),
-        [7]
-    );
+    let events = thread.index().events();
+    let functions = events.map(|event| event.expect("an event").function_id);
+    assert_eq!(functions.collect::<Vec<_>>(), [7]);
 }

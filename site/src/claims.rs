@@ -1,15 +1,15 @@
 //! The claims of the sources, by source and subject.
 
 use std::collections::BTreeMap;
+use std::iter;
 
 use atf_spec::holds::{Held, Kind};
 use atf_spec::load::Spec;
 use atf_spec::model::{FieldClaim, Lines, SourceFile};
-use atf_spec::reconcile::Reconciliation;
 use atf_spec::yaml::At;
 use serde_json::{Value, json};
 
-use crate::markdown::Docs;
+use crate::pages::Model;
 
 /// Everything that a source states about a subject: a record, a field, a file, a constant or a topic.
 #[derive(Default)]
@@ -68,11 +68,8 @@ impl Collector<'_> {
             self.add(&record.record, place, says);
             for field in &record.fields {
                 let name = field.is.as_ref().unwrap_or(&field.field);
-                self.add(
-                    &format!("{}.{name}", record.record),
-                    place,
-                    described(field),
-                );
+                let subject = format!("{}.{name}", record.record);
+                self.add(&subject, place, described(field));
                 for (topic, term) in field.facts.iter() {
                     let says = field.says.as_ref().unwrap_or(&field.field);
                     self.on_topic(topic, place, says, term);
@@ -82,19 +79,13 @@ impl Collector<'_> {
         for file in &self.source.files {
             let sections: Vec<&str> = file.sections.iter().map(|it| it.section.as_str()).collect();
             let place = (file.lines.as_ref(), file.place.as_str());
-            self.add(
-                &file.file,
-                place,
-                format!("The sections: {}.", sections.join(", ")),
-            );
+            let says = format!("The sections: {}.", sections.join(", "));
+            self.add(&file.file, place, says);
         }
         for constant in &self.source.constants {
             let place = (constant.lines.as_ref(), constant.place.as_str());
-            self.add(
-                &constant.constant,
-                place,
-                format!("It is {}.", constant.value),
-            );
+            let says = format!("It is {}.", constant.value);
+            self.add(&constant.constant, place, says);
         }
         for one in &self.source.statements {
             let place = (one.lines.as_ref(), one.place.as_str());
@@ -140,18 +131,15 @@ fn described(field: &FieldClaim) -> String {
 }
 
 /// Returns the data of a claim's page.
-pub(crate) fn page(
-    (subject, source): (&str, &str),
-    claim: &Claim,
-    (spec, found): (&Spec, &Reconciliation),
-    docs: &Docs,
-) -> Value {
+pub(crate) fn page((subject, source): (&str, &str), claim: &Claim, model: &Model<'_>) -> Value {
+    let Model {
+        spec, found, docs, ..
+    } = model;
     let title = spec.sources.iter().find(|it| it.source.value == source);
     let disagreements = found.disagreements.iter();
     let own = disagreements.filter(|it| it.key.subject == subject);
-    let names = [subject.to_owned()]
-        .into_iter()
-        .chain(own.map(|it| it.key.to_string()));
+    let own = own.map(|it| it.key.to_string());
+    let names = iter::once(subject.to_owned()).chain(own);
     let decisions = names.filter_map(|name| {
         let section = docs.sections.get(&name)?;
         Some(json!({"name": name, "title": section.title}))
@@ -159,10 +147,8 @@ pub(crate) fn page(
     let mut decisions: Vec<Value> = decisions.collect();
     // A topic and its disagreement share a section.
     decisions.dedup_by(|a, b| a["title"] == b["title"]);
-    let values = found
-        .claims
-        .iter()
-        .filter(|(key, _)| key.subject == subject);
+    let values = found.claims.iter();
+    let values = values.filter(|(key, _)| key.subject == subject);
     let values = values.flat_map(|(key, claims)| {
         let own = claims.iter().filter(|claim| claim.source == source);
         own.map(|claim| json!([key.property, claim.how.verb(), claim.value, claim.section]))

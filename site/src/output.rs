@@ -1,7 +1,7 @@
 //! The site's files: renders pages, and replaces the folder as a whole.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::{fs, io};
 
 use atf_report::html;
@@ -44,14 +44,12 @@ impl Output {
     pub(crate) fn new() -> io::Result<Self> {
         let mut environment = html::environment().map_err(io::Error::other)?;
         for (name, text) in TEMPLATES {
-            environment
-                .add_template(name, text)
-                .map_err(io::Error::other)?;
+            let added = environment.add_template(name, text);
+            added.map_err(io::Error::other)?;
         }
         let editions = atf_report::Editions::current();
-        let editions = editions
-            .all()
-            .map(|(name, version)| (name, version.to_owned()));
+        let editions = editions.all();
+        let editions = editions.map(|(name, version)| (name, version.to_owned()));
         let mut output = Self {
             environment,
             editions: editions.into(),
@@ -149,11 +147,10 @@ impl Output {
         let new = new.map_err(|error| at(beside, error))?;
         let whole = new.path().join("new");
         for (path, bytes) in &self.files {
-            let path: PathBuf = whole.join(path);
+            let path = whole.join(path);
             let written = fs::create_dir_all(path.parent().unwrap_or(&whole));
-            written
-                .and_then(|()| fs::write(&path, bytes))
-                .map_err(|error| at(&path, error))?;
+            let written = written.and_then(|()| fs::write(&path, bytes));
+            written.map_err(|error| at(&path, error))?;
         }
         let old = new.path().join("old");
         if out.exists() {

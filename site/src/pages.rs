@@ -267,12 +267,7 @@ impl Model<'_> {
         let mut by_source: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
         for ((subject, source), claim) in &self.claims {
             let address = format!("claims/{source}/{subject}/");
-            let page = claims::page(
-                (subject, source),
-                claim,
-                (self.spec, self.found),
-                &self.docs,
-            );
+            let page = claims::page((subject, source), claim, self);
             let title = format!("{source} on {subject}");
             let says = &claim.said[0].says;
             output.page(&address, "claim.html", &title, page)?;

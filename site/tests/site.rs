@@ -139,10 +139,9 @@ fn every_link_leads_to_a_file_and_an_anchor_of_the_site() {
             }
         }
     }
-    let search = text("search.js")
-        .strip_prefix("const ATF_SEARCH = ")
-        .unwrap();
-    let search: Vec<[String; 4]> = serde_json::from_str(search.trim_end_matches(";\n")).unwrap();
+    let search = text("search.js").strip_prefix("const ATF_SEARCH = ");
+    let search = search.unwrap().trim_end_matches(";\n");
+    let search: Vec<[String; 4]> = serde_json::from_str(search).unwrap();
     let is_part = |[kind, name, ..]: &[String; 4]| kind == "document" && name == "How to object";
     assert!(search.iter().any(is_part), "the search finds headings");
     for [_, name, _, link] in &search {
@@ -150,12 +149,8 @@ fn every_link_leads_to_a_file_and_an_anchor_of_the_site() {
             dead.push(format!("search for {name}: {link}"));
         }
     }
-    assert!(
-        dead.is_empty(),
-        "{} dead links: {:#?}",
-        dead.len(),
-        &dead[..dead.len().min(20)]
-    );
+    let first = &dead[..dead.len().min(20)];
+    assert!(first.is_empty(), "{} dead links: {first:#?}", dead.len());
 }
 
 #[test]
@@ -174,10 +169,8 @@ fn every_page_has_its_documented_address() {
         }
     }
     for rule in rules::ALL {
-        assert!(
-            SITE.page(&format!("rules/{}/", rule.id))
-                .contains(rule.severity.name())
-        );
+        let page = SITE.page(&format!("rules/{}/", rule.id));
+        assert!(page.contains(rule.severity.name()));
     }
     let cases = corpus::cases().into_iter().map(|case| case.name);
     for name in cases.chain(scripts::all().into_iter().map(|script| script.name)) {
@@ -230,12 +223,8 @@ fn pages_show_failures_and_escape_answers() {
         assert!(case.contains(text), "{text}");
     }
     let row = case.split("<tr class=\"here\"").nth(1).unwrap();
-    assert!(
-        row.split("<tr>")
-            .next()
-            .unwrap()
-            .contains("footer.checksum")
-    );
+    let row = row.split("<tr>").next().unwrap();
+    assert!(row.contains("footer.checksum"));
     let rule = SITE.page("rules/ATF-IFTR-004/");
     assert!(rule.contains("results/ada-c/index.html#?rule=ATF-IFTR-004"));
     assert!(rule.contains("claims/S2/checksum.algorithm/index.html"));
@@ -250,10 +239,8 @@ fn pages_show_failures_and_escape_answers() {
 
 #[test]
 fn the_site_is_small() {
-    let pages = SITE
-        .files
-        .keys()
-        .filter(|path| path.ends_with("index.html"));
+    let pages = SITE.files.keys();
+    let pages = pages.filter(|path| path.ends_with("index.html"));
     let size: usize = SITE.files.values().map(Vec::len).sum();
     let (pages, megabytes) = (pages.count(), size / 1_000_000);
     assert!(
@@ -272,20 +259,12 @@ fn errors_about_bad_results_name_the_file() {
         source: None,
     };
     let error = || build(&options).unwrap_err().to_string();
-    assert!(
-        error().starts_with(&format!("{}: ", results.display())),
-        "{}",
-        error()
-    );
+    let (missing, start) = (error(), format!("{}: ", results.display()));
+    assert!(missing.starts_with(&start), "{missing}");
     let own = results.join("ada/1.0");
     fs::create_dir_all(&own).unwrap();
-    assert_eq!(
-        error(),
-        format!(
-            "{}: expected a results.json here or in a folder below",
-            own.display()
-        )
-    );
+    let why = "expected a results.json here or in a folder below";
+    assert_eq!(error(), format!("{}: {why}", own.display()));
     let mut two = report("1.0", "");
     two["testees"][1]["name"] = json!("ada c");
     let mut same = report("1.0", "");
@@ -313,17 +292,12 @@ fn errors_about_bad_results_name_the_file() {
     ] {
         let file = own.join("results.json");
         fs::write(&file, text).unwrap();
-        let error = error();
-        assert!(
-            error.starts_with(&format!("{}: {why}", file.display())),
-            "{error}\n{why}"
-        );
+        let (error, start) = (error(), format!("{}: {why}", file.display()));
+        assert!(error.starts_with(&start), "{error}\n{start}");
     }
     // Nothing was written.
-    let names: Vec<_> = fs::read_dir(folder.path())
-        .unwrap()
-        .map(|it| it.unwrap().file_name())
-        .collect();
+    let entries = fs::read_dir(folder.path()).unwrap();
+    let names: Vec<_> = entries.map(|it| it.unwrap().file_name()).collect();
     assert_eq!(names, ["results"]);
 }
 
@@ -356,10 +330,8 @@ fn only_a_site_is_replaced() {
 fn opened(address: &str) -> Option<String> {
     let profile = TempDir::new().unwrap();
     let site = SITE.folder.path().join("site");
-    let (page, said) = browsed(
-        &format!("file://{}/{address}", site.display()),
-        profile.path(),
-    )?;
+    let file = format!("file://{}/{address}", site.display());
+    let (page, said) = browsed(&file, profile.path())?;
     assert_eq!(said, [""; 0], "{address}");
     Some(page)
 }
@@ -417,13 +389,9 @@ fn a_browser_opens_the_target_of_a_matrix_cell() {
 #[test]
 fn a_browser_shows_your_own_results() {
     let site = SITE.folder.path().join("site");
-    let page = SITE.page("yours/");
     let script = "<script src=\"drop.js\"></script></body>";
-    fs::write(
-        site.join("yours/drop.html"),
-        page.replace("</body>", script),
-    )
-    .unwrap();
+    let page = SITE.page("yours/").replace("</body>", script);
+    fs::write(site.join("yours/drop.html"), page).unwrap();
     let drop = |text: &str| {
         let text = json!(text);
         let script = format!(
@@ -443,30 +411,24 @@ fn a_browser_shows_your_own_results() {
         fs::write(site.join("yours/drop.js"), script).unwrap();
         opened("yours/drop.html")
     };
-    let Some(page) = drop(
-        &report("2", "")
-            .to_string()
-            .replace("ada c", "<b>me</b>")
-            .replace("v1/gone", "v1/new"),
-    ) else {
+    let own = report("2", "").to_string();
+    let own = own.replace("ada c", "<b>me</b>");
+    let Some(page) = drop(&own.replace("v1/gone", "v1/new")) else {
         return;
     };
     let answer = page.split("id=\"answer\"").nth(1).unwrap();
-    assert!(
-        answer.contains("<h2>&lt;b&gt;me&lt;/b&gt; 2</h2>"),
-        "{answer:.400}"
-    );
-    assert!(
-        answer.contains("0 passed, 3 failed; only you fail 0 of them."),
-        "{answer:.400}"
-    );
-    assert!(answer.contains("/cases/v1/iftr-004-one-bit-off/index.html"));
-    assert!(answer.contains("ada c, ada-zig") && answer.contains("not graded there"));
+    for text in [
+        "<h2>&lt;b&gt;me&lt;/b&gt; 2</h2>",
+        "0 passed, 3 failed; only you fail 0 of them.",
+        "/cases/v1/iftr-004-one-bit-off/index.html",
+        "ada c, ada-zig",
+        "not graded there",
+    ] {
+        assert!(answer.contains(text), "{text}: {answer:.400}");
+    }
     let second = answer.split("<h2>ada-zig 2</h2>").nth(1).unwrap();
     assert!(second.contains("1 passed, 1 failed; only you fail 0 of them."));
     let page = drop("{\"format\": 1}").unwrap();
-    assert!(
-        page.contains("results.json: expected the JSON report of a run"),
-        "{page}"
-    );
+    let why = "results.json: expected the JSON report of a run";
+    assert!(page.contains(why), "{page}");
 }

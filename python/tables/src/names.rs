@@ -35,10 +35,8 @@ impl Names {
     pub(crate) fn new(session: &SessionReader) -> Result<Self, Error> {
         let symbols = session.symbols();
         let listed = session.manifest().map(|manifest| &manifest.symbols);
-        let (mut keys, mut known) = (
-            HashMap::with_hasher(RandomState::default()),
-            HashMap::with_hasher(RandomState::default()),
-        );
+        let mut keys = HashMap::default();
+        let mut known: HashMap<_, _, RandomState> = HashMap::default();
         let mut dictionary = StringBuilder::new();
         for symbol in listed.into_iter().flatten() {
             // If a function has several entries, the first one is used.
