@@ -47,10 +47,9 @@ fn links_and_anchors(text: &str) -> (Vec<String>, Vec<String>) {
                     .filter(|c| c.is_alphanumeric() || "-_ ".contains(*c));
                 let anchor: String = kept.map(|c| if c == ' ' { '-' } else { c }).collect();
                 let count = anchors.iter().filter(|own| **own == anchor).count();
-                anchors.push(if count == 0 {
-                    anchor
-                } else {
-                    format!("{anchor}-{count}")
+                anchors.push(match count {
+                    0 => anchor,
+                    count => format!("{anchor}-{count}"),
                 });
             }
             Event::Text(text) | Event::Code(text) => {
@@ -59,10 +58,8 @@ fn links_and_anchors(text: &str) -> (Vec<String>, Vec<String>) {
                 }
             }
             Event::InlineHtml(html) | Event::Html(html) => {
-                let ids = html
-                    .split("id=\"")
-                    .skip(1)
-                    .filter_map(|rest| rest.split('"').next());
+                let ids = html.split("id=\"").skip(1);
+                let ids = ids.filter_map(|rest| rest.split('"').next());
                 anchors.extend(ids.map(str::to_owned));
             }
             _ => {}
@@ -94,10 +91,8 @@ fn every_link_between_documents_has_a_target() {
                         .is_some_and(|(_, anchors)| anchors.iter().any(|own| own == anchor))
             });
             if !is_there {
-                dead.push(format!(
-                    "{}: {link}",
-                    path.strip_prefix(root()).unwrap().display()
-                ));
+                let path = path.strip_prefix(root()).unwrap();
+                dead.push(format!("{}: {link}", path.display()));
             }
         }
     }

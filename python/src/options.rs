@@ -75,10 +75,8 @@ impl WriteOptions {
             other => return Err(expected("form", other, "'parquet' or 'arrow'")),
         };
         if let Some(tables) = self.tables {
-            options.tables = tables
-                .iter()
-                .map(|name| table(name))
-                .collect::<Result<_, _>>()?;
+            let tables = tables.iter().map(|name| table(name));
+            options.tables = tables.collect::<Result<_, _>>()?;
         }
         options.host = self.host;
         options.session = self.session;

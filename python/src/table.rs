@@ -98,21 +98,17 @@ impl Table {
     /// The names of the columns.
     #[getter]
     fn columns(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        Ok(self
-            .schema(py)?
-            .fields()
-            .iter()
-            .map(|field| field.name().clone())
-            .collect())
+        let schema = self.schema(py)?;
+        let fields = schema.fields().iter();
+        Ok(fields.map(|field| field.name().clone()).collect())
     }
 
     /// Returns the problems that the last read found, or None if it has not ended. `Session.losses`
     /// lists what the tracer did not record.
     fn problems<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyList>>> {
         let outcome = self.outcome();
-        outcome
-            .map(|outcome| problems(py, &outcome.problems))
-            .transpose()
+        let found = outcome.map(|outcome| problems(py, &outcome.problems));
+        found.transpose()
     }
 
     /// Returns the threads that the last read covered only in part, without verifying their

@@ -73,11 +73,8 @@ impl Model<'_> {
     ) -> io::Result<()> {
         let address = format!("results/{}/", one.slug);
         let failures = one.latest().failures().map(|answer| {
-            let rules: BTreeSet<&str> = answer.broken().collect();
-            let rules: Vec<_> = rules
-                .into_iter()
-                .filter(|id| rules::find(id).is_some())
-                .collect();
+            let known = answer.broken().filter(|id| rules::find(id).is_some());
+            let rules: BTreeSet<&str> = known.collect();
             let mut row = shown(one, answer);
             row["case"] = json!(answer.case);
             row["is_known"] = json!(self.cases.iter().any(|case| case.name == answer.case));
@@ -122,10 +119,8 @@ impl Model<'_> {
             "failed": answers(Answer::is_failed),
             "passed": answers(Answer::is_passed),
         });
-        output.file(
-            "yours/results.js",
-            format!("const ATF_RESULTS = {known};\n"),
-        );
+        let script = format!("const ATF_RESULTS = {known};\n");
+        output.file("yours/results.js", script);
         let page = json!({"scripts": ["yours/results.js"], "count": all.len()});
         output.page("yours/", "yours.html", "Your results", page)
     }

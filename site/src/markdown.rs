@@ -228,10 +228,8 @@ fn plain<'a>(events: impl Iterator<Item = &'a Event<'a>>) -> String {
 pub(crate) fn headings(markdown: &str) -> Vec<(String, String)> {
     let events: Vec<Event<'_>> = Parser::new_ext(markdown, Options::ENABLE_TABLES).collect();
     let is_start = |event: &Event<'_>| matches!(event, Event::Start(Tag::Heading { .. }));
-    let starts = events
-        .iter()
-        .enumerate()
-        .filter(|(_, event)| is_start(event));
+    let starts = events.iter().enumerate();
+    let starts = starts.filter(|(_, event)| is_start(event));
     let mut ids = Ids::default();
     starts
         .map(|(at, _)| {
@@ -303,15 +301,11 @@ fn decisions(text: &str) -> BTreeMap<String, Section> {
         let (title, rest) = rest.trim_start().split_once('\n').unwrap_or((rest, ""));
         let end = ["\n## ", "\n### "].map(|heading| rest.find(heading).unwrap_or(rest.len()));
         let body = &rest[..end[0].min(end[1])];
-        add(
-            &format!("<a id=\"{anchors}"),
-            title.trim_start_matches(['#', ' ']),
-            body,
-        );
+        let title = title.trim_start_matches(['#', ' ']);
+        add(&format!("<a id=\"{anchors}"), title, body);
     }
-    let (_, agreed) = text
-        .split_once("\n## What the sources agree on")
-        .unwrap_or_default();
+    let agreed = text.split_once("\n## What the sources agree on");
+    let (_, agreed) = agreed.unwrap_or_default();
     for row in agreed.lines().filter(|line| line.starts_with("| <a id=")) {
         let cells: Vec<&str> = row.trim_matches('|').split(" | ").map(str::trim).collect();
         if let [name, question, answer, sources, about] = cells[..] {

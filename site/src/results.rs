@@ -202,10 +202,8 @@ impl Results {
         };
         let Format { format } = serde_json::from_slice(&text).map_err(no_report)?;
         if format != FORMAT {
-            return Err(at(
-                file,
-                &format!("expected format {FORMAT}, found {format}"),
-            ));
+            let why = format!("expected format {FORMAT}, found {format}");
+            return Err(at(file, &why));
         }
         let report: Report = serde_json::from_slice(&text).map_err(no_report)?;
         let made = report.made.map_or_else(String::new, |made| made.at);
@@ -242,11 +240,7 @@ impl Results {
     }
 
     fn add_version(&mut self, version: Version) -> io::Result<()> {
-        let Testee {
-            name,
-            version: number,
-            ..
-        } = &version.testee;
+        let (name, number) = (&version.testee.name, &version.testee.version);
         let Some(known) = self.all.iter_mut().find(|known| known.name == *name) else {
             self.all.push(Implementation {
                 name: name.clone(),
@@ -295,10 +289,8 @@ fn find(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
         }
     }
     if files.len() == before {
-        return Err(at(
-            folder,
-            &format!("expected a {FILE} here or in a folder below"),
-        ));
+        let why = format!("expected a {FILE} here or in a folder below");
+        return Err(at(folder, &why));
     }
     Ok(())
 }

@@ -82,12 +82,8 @@ fn described(output: &Output) -> String {
 /// Runs a command. Compares its exit status and, if any output is shown, its output.
 fn runs(sandbox: &Sandbox, command: &str, status: i32, shown: &str) {
     let output = sandbox.sh(command);
-    assert_eq!(
-        output.status.code(),
-        Some(status),
-        "$ {command}\n{}",
-        described(&output)
-    );
+    let code = output.status.code();
+    assert_eq!(code, Some(status), "$ {command}\n{}", described(&output));
     let printed = String::from_utf8_lossy(&output.stdout);
     assert!(
         shown.trim().is_empty() || is_shown(shown, &printed),
@@ -97,10 +93,8 @@ fn runs(sandbox: &Sandbox, command: &str, status: i32, shown: &str) {
 
 /// Checks that the file that runs an example contains these words.
 fn is_elsewhere(example: &str, path: &str, words: &str) {
-    assert!(
-        text(path).contains(words),
-        "{example}: {path} has no `{words}`"
-    );
+    let is_there = text(path).contains(words);
+    assert!(is_there, "{example}: {path} has no `{words}`");
 }
 
 #[test]
@@ -206,10 +200,7 @@ fn every_command_in_a_sentence_runs() {
         if span.starts_with("cargo ") {
             names_exist(path, &span);
         }
-        if !is_command(&span) {
-            continue;
-        }
-        if known.insert(span.clone()) {
+        if is_command(&span) && known.insert(span.clone()) {
             test_command(&sandbox, "sentences", &span);
         }
     }
@@ -269,10 +260,8 @@ fn names_exist(path: &str, command: &str) {
         }
     }
     for named in after("--path").into_iter().chain(after("--manifest-path")) {
-        assert!(
-            root().join(&named).exists(),
-            "{place}: {named} does not exist"
-        );
+        let is_there = root().join(&named).exists();
+        assert!(is_there, "{place}: {named} does not exist");
     }
 }
 
@@ -383,14 +372,11 @@ fn every_help_text_is_short_and_its_examples_run() {
 
 /// Returns the subcommands in a help page, except for `help`.
 fn subcommands(help: &str) -> impl Iterator<Item = &str> {
-    let list = help
-        .split_once("\nCommands:\n")
-        .map_or("", |(_, list)| list);
+    let (_, list) = help.split_once("\nCommands:\n").unwrap_or_default();
     let lines = list.lines().take_while(|line| line.starts_with("  "));
     let named = lines.filter(|line| !line.starts_with("   "));
-    named
-        .filter_map(|line| line.split_whitespace().next())
-        .filter(|name| *name != "help")
+    let names = named.filter_map(|line| line.split_whitespace().next());
+    names.filter(|name| *name != "help")
 }
 
 /// Every table row is on a single line.

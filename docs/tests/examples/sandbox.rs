@@ -61,20 +61,16 @@ impl Sandbox {
                 symlink(entry.path(), here.join(entry.file_name())).expect("a link");
             }
         }
-        copy(&root.join("samples"), &here.join("samples"));
         let session = "session_20260105_101500";
-        copy(
-            &root.join("samples/sample-small").join(session),
-            &here.join(session),
-        );
-        copy(
-            &here.join(session).join("pid_4242/thread_0"),
-            &here.join("thread_0"),
-        );
-        copy(
-            &root.join("conformance/testees/python"),
-            &here.join("my-reader"),
-        );
+        let small = format!("samples/sample-small/{session}");
+        for (from, to) in [
+            ("samples", "samples"),
+            (&small, session),
+            (&format!("{small}/pid_4242/thread_0"), "thread_0"),
+            ("conformance/testees/python", "my-reader"),
+        ] {
+            copy(&root.join(from), &here.join(to));
+        }
         fs::create_dir_all(here.join("home/.local/share/bash-completion/completions")).unwrap();
         fs::create_dir_all(here.join("bin")).unwrap();
         for program in ["atf", "atf-conformance", "atf-codegen"] {
@@ -84,12 +80,8 @@ impl Sandbox {
         fs::write(&shim, CARGO).expect("a temporary file");
         fs::set_permissions(&shim, fs::Permissions::from_mode(0o755)).expect("a mode");
         // Make a trace without findings.
-        assert!(
-            sandbox
-                .sh("atf synth --events 100 --threads 2 --out clean")
-                .status
-                .success()
-        );
+        let made = sandbox.sh("atf synth --events 100 --threads 2 --out clean");
+        assert!(made.status.success(), "{made:?}");
         sandbox
     }
 

@@ -70,11 +70,8 @@ pub(crate) static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
 pub(crate) fn find(place: &str, example: &str) -> Option<How> {
     let mut entries = ENTRIES.iter();
     let entry = entries.find(|it| it.place == place && it.example == example)?;
-    Some(
-        entry
-            .how()
-            .unwrap_or_else(|| panic!("table.txt: {entry:?}")),
-    )
+    let how = entry.how();
+    Some(how.unwrap_or_else(|| panic!("table.txt: {entry:?}")))
 }
 
 /// Returns the placeholders and their replacements, in the order in which they are replaced.

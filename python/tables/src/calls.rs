@@ -154,9 +154,8 @@ fn open_until(reader: &SessionReader, options: &Options) -> Result<BTreeMap<u32,
     let process = Process::from(reader).with_clock(options.clock.clone());
     let last = atf_analyze::last(process, &atf_analyze::Options::default(), 0, 0);
     let threads = last.threads.iter();
-    Ok(threads
-        .filter_map(|thread| Some((thread.thread, thread.open_until_ns?)))
-        .collect())
+    let known = threads.filter_map(|thread| Some((thread.thread, thread.open_until_ns?)));
+    Ok(known.collect())
 }
 
 /// Removes the frame of a call that has ended, and adds its row. An open call lasted at least until

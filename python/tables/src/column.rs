@@ -80,11 +80,8 @@ impl Column {
     /// Returns the column's field in a schema, with dictionaries or plain text.
     #[must_use]
     pub fn field(&self, dictionaries: bool) -> Field {
-        Field::new(
-            self.name,
-            self.kind.data_type(dictionaries),
-            self.null.is_some(),
-        )
+        let kind = self.kind.data_type(dictionaries);
+        Field::new(self.name, kind, self.null.is_some())
     }
 }
 

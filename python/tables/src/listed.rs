@@ -138,6 +138,8 @@ fn push(
         thread.detail_error().cloned().into_iter().for_each(problem);
     }
     let header = index.map(IndexReader::header);
+    let lost_events = listed.and_then(|it| it.lost_events);
+    let lost_details = listed.and_then(|it| it.lost_details);
     let details = |detail: Option<&DetailReader>| detail.map_or(0, DetailReader::event_count);
     rows.push(&[
         entry.id().into(),
@@ -152,14 +154,8 @@ fn push(
         thread.as_ref().map(|it| details(it.detail())).into(),
         times.map(|(start_ns, _)| options.time(start_ns)).into(),
         times.map(|(_, end_ns)| options.time(end_ns)).into(),
-        listed
-            .and_then(|it| it.lost_events)
-            .map(|it| it.count)
-            .into(),
-        listed
-            .and_then(|it| it.lost_details)
-            .map(|it| it.count)
-            .into(),
+        lost_events.map(|it| it.count).into(),
+        lost_details.map(|it| it.count).into(),
     ])
 }
 

@@ -74,9 +74,8 @@ impl Default for Options {
 impl Options {
     /// Returns whether a thread is selected.
     pub(crate) fn selects(&self, thread: u32) -> bool {
-        self.threads
-            .as_ref()
-            .is_none_or(|threads| threads.contains(&thread))
+        let threads = self.threads.as_ref();
+        threads.is_none_or(|threads| threads.contains(&thread))
     }
 
     /// Returns the timestamps in the time range.
@@ -142,9 +141,8 @@ impl Options {
     /// [`Error::Usage`] if a column does not exist or none is selected.
     pub fn schema(&self, table: Table) -> Result<SchemaRef, Error> {
         let columns = self.columns_of(table)?;
-        let fields = columns
-            .into_iter()
-            .map(|column| column.field(self.dictionaries));
+        let fields = columns.into_iter();
+        let fields = fields.map(|column| column.field(self.dictionaries));
         Ok(Arc::new(Schema::new(fields.collect::<Vec<_>>())))
     }
 }

@@ -44,9 +44,8 @@ fn analyse(
     }
     let functions = found.functions.into_iter();
     let functions = functions.map(|function| (Some(function.function_id), function));
-    Ok(functions
-        .chain(found.others.map(|others| (None, others)))
-        .collect())
+    let others = found.others.map(|others| (None, others));
+    Ok(functions.chain(others).collect())
 }
 
 pub(crate) struct Report {

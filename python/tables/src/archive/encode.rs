@@ -144,13 +144,10 @@ impl Details {
         for (register, column) in x_regs.iter_mut().zip(&self.x) {
             *register = number(column, row)?;
         }
-        let payload = FunctionPayload::default();
-        let payload = payload
-            .function_id(number(&self.function_id, row)?)
-            .x_regs(x_regs);
-        let payload = payload
-            .lr(number(&self.lr, row)?)
-            .fp(number(&self.fp, row)?);
+        let payload = FunctionPayload::default().x_regs(x_regs);
+        let payload = payload.function_id(number(&self.function_id, row)?);
+        let payload = payload.lr(number(&self.lr, row)?);
+        let payload = payload.fp(number(&self.fp, row)?);
         let payload = payload.sp(number(&self.sp, row)?);
         out.extend(payload.encode_fixed(stack.len()).ok()?);
         out.extend(stack);
@@ -186,16 +183,12 @@ impl Words {
 
 fn event_kind(word: &str) -> Option<u32> {
     let mut kinds = EventKind::MEMBERS.iter();
-    kinds
-        .find(|kind| kind.name() == Some(word))
-        .map(|kind| kind.0)
+    Some(kinds.find(|kind| kind.name() == Some(word))?.0)
 }
 
 fn detail_kind(word: &str) -> Option<u32> {
-    let mut types = DetailEventType::MEMBERS.iter();
-    types
-        .find(|kind| kind.name() == Some(word))
-        .map(|kind| kind.0.into())
+    let mut kinds = DetailEventType::MEMBERS.iter();
+    Some(kinds.find(|kind| kind.name() == Some(word))?.0.into())
 }
 
 fn column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a dyn Array, String> {

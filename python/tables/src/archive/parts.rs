@@ -82,11 +82,8 @@ impl Parts {
                 self.original.consume(self.scratch.len());
             }
             None => {
-                let read = self
-                    .original
-                    .by_ref()
-                    .take(size)
-                    .read_to_end(&mut self.scratch);
+                let mut next = self.original.by_ref().take(size);
+                let read = next.read_to_end(&mut self.scratch);
                 read.map_err(|error| bad(&self.path, error))?;
             }
         }

@@ -156,10 +156,8 @@ impl Sink for Comparer {
     fn begin(&mut self, entry: &Entry, target: Option<&str>) -> Result<(), Error> {
         let path = below(&self.root, &entry.path);
         if !self.left.remove(entry) {
-            return Err(bad(
-                &path,
-                "it was changed or removed while it was being packed",
-            ));
+            let why = "it was changed or removed while it was being packed";
+            return Err(bad(&path, why));
         }
         self.offset = 0;
         match entry.kind {

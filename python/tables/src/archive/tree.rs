@@ -63,13 +63,9 @@ pub(super) fn list(root: &Path) -> Result<Vec<Entry>, Error> {
         if kind == Kind::Folder {
             for entry in fs::read_dir(&at).map_err(|error| bad(&at, error))? {
                 let name = entry.map_err(|error| bad(&at, error))?.file_name();
+                let why = "the name is not UTF-8: it cannot be packed";
                 let text = name.to_str();
-                let text = text.ok_or_else(|| {
-                    bad(
-                        &at.join(&name),
-                        "the name is not UTF-8: it cannot be packed",
-                    )
-                })?;
+                let text = text.ok_or_else(|| bad(&at.join(&name), why))?;
                 open.push(if path.is_empty() {
                     text.to_owned()
                 } else {

@@ -83,10 +83,8 @@ fn find(archive: &Path, options: &UnpackOptions) -> Result<Layout, Error> {
         }),
         [] => Err(bad(archive, "the archive does not contain the session")),
         several => {
-            let names = several
-                .iter()
-                .take(MOST_NAMED)
-                .map(|place| place.to_string_lossy());
+            let names = several.iter().take(MOST_NAMED);
+            let names = names.map(|place| place.to_string_lossy());
             let names = names.collect::<Vec<_>>().join(", ");
             let count = several.len();
             Err(Error::usage(format!(
