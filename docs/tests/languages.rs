@@ -137,10 +137,8 @@ fn the_examples_in_each_language_run() {
             }
             let fragment = FRAGMENTS.iter().find(|(first, _)| text.starts_with(first));
             let before = fragment.map_or(language.around.0, |(_, before)| before);
-            put(
-                Path::new(language.file),
-                format!("{before}{text}{}", language.around.1).as_bytes(),
-            );
+            let whole = format!("{before}{text}{}", language.around.1);
+            put(Path::new(language.file), whole.as_bytes());
             let output = Command::new("sh")
                 .args(["-e", "-c", language.script])
                 .current_dir(folder.path())
@@ -213,9 +211,8 @@ fn the_page_on_targets_states_tiers_and_lines() {
             "session | get"
         };
         let [generated, typed] = hundreds(&reader).map(|count| {
-            format!("{},{}00", count / 10, count % 10)
-                .trim_start_matches("0,")
-                .to_owned()
+            let count = format!("{},{}00", count / 10, count % 10);
+            count.trim_start_matches("0,").to_owned()
         });
         let row = format!(
             "(../readers/{}) | {tier} | {generated} generated, {typed} typed |",

@@ -42,9 +42,8 @@ fn links_and_anchors(text: &str) -> (Vec<String>, Vec<String>) {
             Event::Start(Tag::Heading { .. }) => heading = Some(String::new()),
             Event::End(TagEnd::Heading(_)) => {
                 let heading = heading.take().unwrap_or_default().to_lowercase();
-                let kept = heading
-                    .chars()
-                    .filter(|c| c.is_alphanumeric() || "-_ ".contains(*c));
+                let kept = heading.chars();
+                let kept = kept.filter(|c| c.is_alphanumeric() || "-_ ".contains(*c));
                 let anchor: String = kept.map(|c| if c == ' ' { '-' } else { c }).collect();
                 let count = anchors.iter().filter(|own| **own == anchor).count();
                 anchors.push(match count {

@@ -85,10 +85,8 @@ fn runs(sandbox: &Sandbox, command: &str, status: i32, shown: &str) {
     let code = output.status.code();
     assert_eq!(code, Some(status), "$ {command}\n{}", described(&output));
     let printed = String::from_utf8_lossy(&output.stdout);
-    assert!(
-        shown.trim().is_empty() || is_shown(shown, &printed),
-        "$ {command}\n{printed}"
-    );
+    let is_right = shown.trim().is_empty() || is_shown(shown, &printed);
+    assert!(is_right, "$ {command}\n{printed}");
 }
 
 /// Checks that the file that runs an example contains these words.
@@ -300,10 +298,8 @@ fn every_test_that_a_document_names_exists() {
         let is_name =
             |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_';
         if span.chars().all(is_name) && span.matches('_').count() >= 4 {
-            assert!(
-                functions.contains(&&*span),
-                "{path}: there is no test `{span}`"
-            );
+            let is_there = functions.contains(&&*span);
+            assert!(is_there, "{path}: there is no test `{span}`");
             count += 1;
         }
         for filter in filters(&span) {

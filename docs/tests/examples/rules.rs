@@ -17,9 +17,8 @@ fn commands_name_only_rules_that_check_finds_broken() {
         let case = case.expect("a readable folder").path();
         let text = fs::read_to_string(case.join("case.json")).expect("its description");
         let facts: Value = serde_json::from_str(&text).expect("JSON");
-        let trace = case
-            .join("files")
-            .join(facts["path"].as_str().unwrap_or_default());
+        let path = facts["path"].as_str().unwrap_or_default();
+        let trace = case.join("files").join(path);
         let rules = |commands: &str| {
             let trace = trace.display();
             let output = sandbox.sh(&format!("t='{trace}'; {{ {commands}; }} 2>&1 || true"));

@@ -96,9 +96,8 @@ impl Sandbox {
         let path = env::var_os("PATH").unwrap_or_default();
         let path = env::join_paths([bin].into_iter().chain(env::split_paths(&path)));
         let mut shell = Command::new("sh");
-        shell
-            .current_dir(self.path())
-            .env("PATH", path.expect("a path"));
+        shell.current_dir(self.path());
+        shell.env("PATH", path.expect("a path"));
         shell.env("HOME", self.path().join("home"));
         shell.args(["-e", "-c", command]).output().expect("sh runs")
     }

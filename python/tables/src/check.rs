@@ -27,12 +27,8 @@ pub fn check(paths: Vec<PathBuf>, options: &Options) -> Result<Stream, Error> {
     let schema = options.schema(Table::Check)?;
     let rows = Rows::new(Table::Check, options, schema, &Arc::new(Names::default()))?;
     let source = Box::new(Check::new(paths));
-    Ok(Stream::new(
-        source,
-        rows,
-        options.problems,
-        Outcome::default(),
-    ))
+    let found = Outcome::default();
+    Ok(Stream::new(source, rows, options.problems, found))
 }
 
 pub(crate) struct Check(State);

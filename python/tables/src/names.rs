@@ -84,9 +84,8 @@ impl Names {
     pub(crate) fn array(&self, keys: Int32Array, dictionaries: bool) -> Result<ArrayRef, Error> {
         if dictionaries {
             let values = Arc::clone(&self.dictionary) as ArrayRef;
-            return Ok(Arc::new(DictionaryArray::<Int32Type>::try_new(
-                keys, values,
-            )?));
+            let names = DictionaryArray::<Int32Type>::try_new(keys, values)?;
+            return Ok(Arc::new(names));
         }
         let names = keys.iter().map(|key| self.name(key));
         Ok(Arc::new(names.collect::<StringArray>()))

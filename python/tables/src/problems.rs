@@ -57,11 +57,8 @@ fn of_thread(entry: &ThreadEntry) -> Vec<Problem> {
     // The events alone do not show whether finalized details are damaged.
     let opened = entry.open().and_then(|thread| thread.problems());
     let problems = opened.unwrap_or_else(|error| vec![error]);
-    let texts: BTreeSet<String> = found
-        .problems
-        .iter()
-        .map(|it| it.error.to_string())
-        .collect();
+    let texts = found.problems.iter().map(|it| it.error.to_string());
+    let texts: BTreeSet<String> = texts.collect();
     for error in problems {
         if !texts.contains(&error.to_string()) {
             found.add_of_thread(entry.id(), error);

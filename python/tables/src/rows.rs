@@ -257,9 +257,8 @@ fn key_of(word: &str, words: &[&str]) -> Result<i8, Error> {
 fn word_array(keys: Int8Array, words: &[&str], dictionaries: bool) -> Result<ArrayRef, Error> {
     if dictionaries {
         let values = Arc::new(StringArray::from_iter_values(words));
-        return Ok(Arc::new(DictionaryArray::<Int8Type>::try_new(
-            keys, values,
-        )?));
+        let words = DictionaryArray::<Int8Type>::try_new(keys, values)?;
+        return Ok(Arc::new(words));
     }
     let word = |key: Option<i8>| words.get(usize::try_from(key?).ok()?).copied();
     Ok(Arc::new(keys.iter().map(word).collect::<StringArray>()))

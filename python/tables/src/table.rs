@@ -143,13 +143,19 @@ impl fmt::Display for Table {
     }
 }
 
+// Sources of several columns.
+const TIMESTAMP: &str = "index_event.timestamp_ns";
+const PAIRING: &str = "pairing of calls and returns";
+const MANIFEST: &str = "manifest.json";
+const ERRORS: &str = "the reader's errors";
+
 const THREAD: Column = Column::number("thread", "thread id", "the name of the folder `thread_N`");
 const FUNCTION_ID: Column = Column::number("function_id", "function", "index_event.function_id");
 const FUNCTION: Column = Column::new(
     "function",
     ColumnKind::Name,
     "name of the function",
-    "manifest.json",
+    MANIFEST,
 )
 .or_null("the manifest does not name it");
 
@@ -160,7 +166,7 @@ const EVENTS: &[Column] = &[
         "position of the event in its thread, from 0",
         "position in index.atf",
     ),
-    Column::number("time_ns", "time in ns", "index_event.timestamp_ns"),
+    Column::number("time_ns", "time in ns", TIMESTAMP),
     Column::new(
         "kind",
         ColumnKind::Word(&["call", "return", "exception"]),
@@ -191,29 +197,21 @@ const CALLS: &[Column] = &[
         "position of the call's event, as `seq` in `events`",
         "position in index.atf",
     ),
-    Column::number(
-        "parent",
-        "`call` of the innermost enclosing call",
-        "pairing of calls and returns",
-    )
-    .or_null("no call encloses it"),
+    Column::number("parent", "`call` of the innermost enclosing call", PAIRING)
+        .or_null("no call encloses it"),
     FUNCTION_ID,
     FUNCTION,
     Column::number(
         "start_ns",
         "time of the call in ns on the thread's clock, which never goes back",
-        "index_event.timestamp_ns",
+        TIMESTAMP,
     ),
-    Column::number(
-        "duration_ns",
-        "time from start to end in ns",
-        "pairing of calls and returns",
-    )
-    .or_null("no event ended the call"),
+    Column::number("duration_ns", "time from start to end in ns", PAIRING)
+        .or_null("no event ended the call"),
     Column::number(
         "self_ns",
         "`duration_ns` minus the durations of the direct callees, in ns",
-        "pairing of calls and returns",
+        PAIRING,
     )
     .or_null("its duration or a direct callee's is null"),
     Column::number(
@@ -226,7 +224,7 @@ const CALLS: &[Column] = &[
         ColumnKind::Word(&["return", "exception", "not_returned", "open", "given_up"]),
         "how the call ended; `not_returned`: an outer call ended first, `open`: it was still open after the last \
          event, `given_up`: more than 262,144 calls were open",
-        "pairing of calls and returns",
+        PAIRING,
     ),
     Column::number(
         "at_least_ns",
@@ -328,7 +326,7 @@ const FUNCTIONS: &[Column] = &[
         "the function in its module; its offset in bytes if the module's `function_offsets` is true",
         "lower half of function_id",
     ),
-    Column::text("module", "path of the module", "manifest.json")
+    Column::text("module", "path of the module", MANIFEST)
         .or_null("the manifest does not list the module, or lists no path for it"),
 ];
 
@@ -337,12 +335,12 @@ const UNKNOWN: &str = "the index could not be opened, or the format does not def
 
 const THREADS: &[Column] = &[
     THREAD,
-    Column::text("name", "name of the thread", "manifest.json").or_null("the manifest has none"),
+    Column::text("name", "name of the thread", MANIFEST).or_null("the manifest has none"),
     Column::new(
         "listed",
         ColumnKind::Flag,
         "whether the manifest lists the thread",
-        "manifest.json",
+        MANIFEST,
     ),
     Column::new(
         "state",
@@ -372,47 +370,33 @@ const THREADS: &[Column] = &[
         "the events of detail.atf and ring.atf",
     )
     .or_null("the thread could not be opened"),
-    Column::number(
-        "start_ns",
-        "time of the first event in ns",
-        "index_event.timestamp_ns",
-    )
-    .or_null("no events"),
-    Column::number(
-        "end_ns",
-        "time of the last event in ns",
-        "index_event.timestamp_ns",
-    )
-    .or_null("no events"),
+    Column::number("start_ns", "time of the first event in ns", TIMESTAMP).or_null("no events"),
+    Column::number("end_ns", "time of the last event in ns", TIMESTAMP).or_null("no events"),
     Column::number(
         "lost_events",
         "events that the tracer dropped or lost",
-        "manifest.json",
+        MANIFEST,
     )
     .or_null("the manifest states no loss"),
     Column::number(
         "lost_details",
         "details that the tracer dropped or lost",
-        "manifest.json",
+        MANIFEST,
     )
     .or_null("the manifest states no loss"),
 ];
 
 const MODULES: &[Column] = &[
-    Column::number(
-        "module_id",
-        "upper half of its functions' ids",
-        "manifest.json",
-    ),
-    Column::text("path", "path of its file", "manifest.json").or_null("not stated"),
-    Column::number("base_address", "load address", "manifest.json").or_null("not stated"),
-    Column::number("size", "bytes in memory", "manifest.json").or_null("not stated"),
-    Column::text("uuid", "build id", "manifest.json").or_null("not stated"),
+    Column::number("module_id", "upper half of its functions' ids", MANIFEST),
+    Column::text("path", "path of its file", MANIFEST).or_null("not stated"),
+    Column::number("base_address", "load address", MANIFEST).or_null("not stated"),
+    Column::number("size", "bytes in memory", MANIFEST).or_null("not stated"),
+    Column::text("uuid", "build id", MANIFEST).or_null("not stated"),
     Column::new(
         "function_offsets",
         ColumnKind::Flag,
         "whether the lower halves of its functions' ids are offsets from `base_address`",
-        "manifest.json",
+        MANIFEST,
     )
     .or_null("not stated"),
 ];
@@ -472,28 +456,14 @@ const HISTOGRAM: &[Column] = &[
 
 const PROBLEMS: &[Column] = &[
     THREAD.or_null("the problem concerns the session"),
-    Column::text("path", "file or folder", "the reader's errors").or_null("no file"),
-    Column::text(
-        "field",
-        "field: `footer.event_count`",
-        "the reader's errors",
-    )
-    .or_null("no field"),
-    Column::number(
-        "offset",
-        "bytes from the start of the file",
-        "the reader's errors",
-    )
-    .or_null("no offset"),
-    Column::text(
-        "kind",
-        "kind of problem: `NotFinalized`",
-        "the reader's errors",
-    ),
+    Column::text("path", "file or folder", ERRORS).or_null("no file"),
+    Column::text("field", "field: `footer.event_count`", ERRORS).or_null("no field"),
+    Column::number("offset", "bytes from the start of the file", ERRORS).or_null("no offset"),
+    Column::text("kind", "kind of problem: `NotFinalized`", ERRORS),
     Column::text(
         "message",
         "the whole message, with path, field and offset",
-        "the reader's errors",
+        ERRORS,
     ),
 ];
 

@@ -127,17 +127,12 @@ fn sessions_without_a_single_recording_are_refused() {
         }
     };
     let none = refusal(&[]);
-    assert!(
-        none.ends_with("pid_42: clock=\"media\": the manifest has no timing anchors"),
-        "{none}"
-    );
+    let why = "pid_42: clock=\"media\": the manifest has no timing anchors";
+    assert!(none.ends_with(why), "{none}");
     let scales = refusal(&[anchor(100, 0, 600), anchor(1_000_000_100, 44_100, 44_100)]);
     assert!(scales.contains("timescales of 600 and 44100"), "{scales}");
-    let backwards = refusal(&[anchor(100, 5, 600), anchor(200, 4, 600)]);
-    assert!(
-        backwards.contains("from different recordings"),
-        "{backwards}"
-    );
+    let back = refusal(&[anchor(100, 5, 600), anchor(200, 4, 600)]);
+    assert!(back.contains("from different recordings"), "{back}");
     let late = refusal(&[anchor(101, 0, 600)]);
     assert!(late.contains("events begin before the recording"), "{late}");
     assert!(late.ends_with("with `atf cut --from 101`"), "{late}");

@@ -45,9 +45,8 @@ fn plain_text_names_count_towards_the_batch_size() {
 fn a_batch_that_arrow_cannot_hold_is_an_error() {
     // At the end of the thread, all its calls end at once, and their names take 2 GiB.
     let (_folder, session) = session(65_536);
-    let mut stream = session
-        .stream(Table::Calls, &without_dictionaries())
-        .unwrap();
+    let options = without_dictionaries();
+    let mut stream = session.stream(Table::Calls, &options).unwrap();
     let error = stream.next().unwrap().unwrap_err().to_string();
     assert!(error.contains("2,147,483,647 bytes"), "{error}");
     assert!(stream.next().is_none());

@@ -114,11 +114,8 @@ impl Events {
     #[inline]
     fn encode(&self, row: usize, encoding: Encoding, out: &mut Vec<u8>) -> Option<()> {
         let kind = EventKind(self.kind.code(row)?);
-        let event = IndexEvent::new(
-            number(&self.time_ns, row)?,
-            number(&self.function_id, row)?,
-            kind,
-        );
+        let function_id = number(&self.function_id, row)?;
+        let event = IndexEvent::new(number(&self.time_ns, row)?, function_id, kind);
         let depth = number(&self.depth, row).map(u32::try_from).transpose();
         let event = event.thread_id(encoding.thread_id).call_depth(depth.ok()?);
         let event = event.detail_seq(number(&self.detail_seq, row));

@@ -80,11 +80,8 @@ pub fn pack(
 ) -> Result<Packed, Error> {
     let (root, archive) = (session.as_ref(), archive.as_ref());
     let session = Session::open(root)?;
-    let place = place(
-        &session,
-        options.host.as_deref(),
-        options.session.as_deref(),
-    )?;
+    let (host, name) = (options.host.as_deref(), options.session.as_deref());
+    let place = place(&session, host, name)?;
     // `files` comes last because only this table makes the others an archive.
     let tables: BTreeSet<_> = options.tables.iter().map(|table| table.name()).collect();
     let others = tables.into_iter().filter_map(Table::named);
@@ -168,10 +165,8 @@ fn describe(session: &Session, read: &Options, packed: &Packed) -> Vec<(&'static
         ("atf.bytes_other", bytes.other.to_string()),
         ("atf.bytes_unreproduced", bytes.unreproduced.to_string()),
     ];
-    metadata(session, read, &outcome)
-        .into_iter()
-        .chain(own)
-        .collect()
+    let metadata = metadata(session, read, &outcome).into_iter();
+    metadata.chain(own).collect()
 }
 
 struct Packer<'a> {
@@ -237,16 +232,9 @@ impl Packer<'_> {
     ) -> Result<(), Error> {
         let folder = self.layout.folder(table);
         let (path, read) = of_thread(table, Form::Parquet, &folder, id, self.read);
-        let parquet = (&*path, Form::Parquet);
+        let (session, parquet) = (self.session, (&*path, Form::Parquet));
         let Some((entry, section)) = file else {
-            return write_file(
-                self.session,
-                table,
-                parquet,
-                &read,
-                written,
-                &mut |_| Ok(()),
-            );
+            return write_file(session, table, parquet, &read, written, &mut |_| Ok(()));
         };
         let files = &mut self.files;
         let mut parts = Parts::new(self.root, entry, Source::Unreproduced)?;
@@ -260,7 +248,7 @@ impl Packer<'_> {
             }
             Ok(())
         };
-        write_file(self.session, table, parquet, &read, written, &mut compare)?;
+        write_file(session, table, parquet, &read, written, &mut compare)?;
         parts.finish(Some((&section, position)), files)
     }
 }

@@ -143,12 +143,10 @@ impl Comparer {
 
     fn differs(&self, path: &Path, what: &str) -> Error {
         let offset = self.offset;
-        bad(
-            path,
-            format!(
-                "{what} at offset {offset}: the archive has different bytes. Is a tracer still writing the session?"
-            ),
-        )
+        let why = format!(
+            "{what} at offset {offset}: the archive has different bytes. Is a tracer still writing the session?"
+        );
+        bad(path, why)
     }
 }
 
