@@ -143,6 +143,15 @@ def expected_calls(path, time=int):
     return found
 
 
+def flip(path, place):
+    """Adds the checksum of a file's events to its footer, and then flips a bit of the events' byte at this place."""
+    data = bytearray(path.read_bytes())
+    events = range(64, len(data) - FOOTER_SIZE)
+    struct.pack_into("<I", data, events.stop + 4, crc32c(data[events.start : events.stop]))
+    data[events[place]] ^= 1
+    path.write_bytes(data)
+
+
 @pytest.fixture
 def copy(tmp_path):
     """Copies sample-small so that tests can change it."""
@@ -152,12 +161,7 @@ def copy(tmp_path):
 @pytest.fixture
 def flipped(copy):
     """A copy of sample-small in which thread 0 has a checksum and a flipped bit in the time of event 5."""
-    path = copy / "thread_0" / "index.atf"
-    data = bytearray(path.read_bytes())
-    footer = len(data) - FOOTER_SIZE
-    struct.pack_into("<I", data, footer + 4, crc32c(data[64:footer]))
-    data[64 + 5 * 32] ^= 1
-    path.write_bytes(data)
+    flip(copy / "thread_0" / "index.atf", 5 * 32)
     return copy
 
 

@@ -1,5 +1,7 @@
 """Every consumer of Arrow's C interface gets the same rows."""
 
+from collections import Counter
+
 import adatrace
 import duckdb
 import pandas
@@ -9,14 +11,8 @@ import pytest
 from conftest import CRASHED, SMALL, expected_calls, expected_events
 
 
-def expected_counts():
-    """Returns events by kind."""
-    kinds = [event[3] for event in expected_events(SMALL)]
-    return {kind: kinds.count(kind) for kind in set(kinds)}
-
-
 def test_pyarrow_polars_and_duckdb_count_by_kind():
-    expected = expected_counts()
+    expected = Counter(event[3] for event in expected_events(SMALL))
     events = adatrace.open(SMALL).events()
     groups = pa.table(events).group_by("kind").aggregate([("seq", "count")])
     assert dict(zip(groups["kind"].to_pylist(), groups["seq_count"].to_pylist())) == expected

@@ -1,11 +1,9 @@
 """Damage and missing files are reported, and all readable rows are returned."""
 
-import struct
-
 import adatrace
 import pyarrow as pa
 import pytest
-from conftest import CRASHED, FOOTER_SIZE, SMALL, crc32c, expected_events
+from conftest import CRASHED, SMALL, expected_events, flip
 
 
 def test_a_crashed_trace_ends_with_an_error_after_all_its_rows():
@@ -39,12 +37,7 @@ def test_a_flipped_bit_is_found_by_the_checksum(flipped):
 
 
 def test_damaged_details_are_among_the_problems(copy):
-    path = copy / "thread_0" / "detail.atf"
-    data = bytearray(path.read_bytes())
-    footer = len(data) - FOOTER_SIZE
-    struct.pack_into("<I", data, footer + 4, crc32c(data[64:footer]))
-    data[footer - 1] ^= 1
-    path.write_bytes(data)
+    flip(copy / "thread_0" / "detail.atf", -1)
     rows = pa.table(adatrace.open(copy).problems()).to_pylist()
     assert [(row["thread"], row["kind"]) for row in rows] == [(0, "ChecksumMismatch")]
     assert rows[0]["path"].endswith("thread_0/detail.atf")

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 
 import adatrace
 import pyarrow as pa
@@ -182,11 +183,8 @@ def test_a_histogram_selects_functions_as_the_command_does():
 
 
 def test_report_and_check_agree_with_other_counts():
-    calls = expected_calls(SMALL)
     report = rows(adatrace.open(SMALL).report(columns=["function_id", "calls"]))
-    counts = {}
-    for call in calls:
-        counts[call[3]] = counts.get(call[3], 0) + 1
+    counts = Counter(call[3] for call in expected_calls(SMALL))
     assert {row for row in report if row[1] > 0} == set(counts.items())
     found = rows(adatrace.check(CRASHED, columns=["path", "verdict", "rule"]))
     unfinalized = str(CRASHED / "thread_1" / "index.atf")
