@@ -68,15 +68,13 @@ def main(path):
     print("| what | rows | million rows/s | MiB | bytes/row |\n|---|---|---|---|---|")
     for name in ROWS:
         results = context.Queue()
-        best = None
+        runs = []
         for _ in range(3):
             worker = context.Process(target=measure, args=(name, path, results))
             worker.start()
-            result = results.get()
+            runs.append(results.get())
             worker.join()
-            if best is None or result[2] < best[2]:
-                best = result
-        rows, size, seconds, memory = best
+        rows, size, seconds, memory = min(runs, key=lambda run: run[2])
         size = "" if size is None else f"{size:.2f}"
         print(f"| {name} | {rows:,} | {rows / seconds / 1e6:.1f} | {memory:.0f} | {size} |", flush=True)
 
