@@ -4,10 +4,10 @@
 #[path = "support/repository.rs"]
 mod repository;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use atf_spec::holds::Hold;
+use atf_spec::origin::BUILT_IN;
 use atf_spec::yaml::{FileId, Node, Value as Yaml};
 use jsonschema::Validator;
 use repository::{members, root, text};
@@ -17,20 +17,6 @@ fn schema(path: &Path) -> Validator {
     let schema: Value = serde_json::from_str(&text(path)).expect("a schema is JSON");
     assert!(jsonschema::meta::is_valid(&schema), "{}", path.display());
     jsonschema::validator_for(&schema).expect("the schema can be used")
-}
-
-/// Returns the spec's YAML files, each with its text.
-fn spec_files() -> Vec<(PathBuf, String)> {
-    let spec = root().join("spec");
-    let folders = ["", "sources", "records", "behaviour", "grammar", "rules"];
-    let paths = folders.iter().flat_map(|folder| {
-        let entries = fs::read_dir(spec.join(folder)).expect("a folder of the spec");
-        entries.map(|entry| entry.expect("an entry").path())
-    });
-    let yaml = paths.filter(|path| path.extension().is_some_and(|ending| ending == "yaml"));
-    let files: Vec<_> = yaml.map(|path| (path.clone(), text(&path))).collect();
-    assert!(files.len() > 25, "only {} files", files.len());
-    files
 }
 
 /// Returns the schema that the first line of a YAML file specifies for editors.
@@ -76,9 +62,10 @@ fn errors(schema: &Validator, value: &Value) -> Vec<String> {
 /// The schema also refuses the file with an unknown key, or without its first one.
 #[test]
 fn every_spec_file_matches_the_schema_in_its_first_line() {
-    for (path, text) in spec_files() {
-        let schema = schema(&schema_of(&path, &text));
-        let value = json(&path, &text);
+    for (path, text) in BUILT_IN {
+        let path = root().join("spec").join(path);
+        let schema = schema(&schema_of(&path, text));
+        let value = json(&path, text);
         assert_eq!(errors(&schema, &value), [""; 0], "{}", path.display());
         let members = value.as_object().expect("a file is a mapping");
         let mut more = members.clone();

@@ -13,6 +13,7 @@ use atf_spec::model::{
     ConstantsFile, DecisionsFile, DigestsFile, EditionsFile, EnumsFile, FormatFile, GrammarFile,
     ManifestFile, RecordSpec, RulesFile, SessionFile, SourceFile, TopicsFile,
 };
+use atf_spec::origin::BUILT_IN;
 use atf_spec::yaml::{FileId, Node, Place, decode};
 
 use support::{base, faults};
@@ -132,9 +133,9 @@ fn a_place_inside_a_character_is_shown() {
 
 #[test]
 fn no_truncated_real_file_panics() {
-    for (name, bytes) in real_files() {
-        for end in (0..bytes.len()).step_by(97) {
-            place_all(&name, &bytes[..end]);
+    for (name, text) in BUILT_IN {
+        for end in (0..text.len()).step_by(97) {
+            place_all(name, &text.as_bytes()[..end]);
         }
     }
 }
@@ -143,11 +144,11 @@ fn no_truncated_real_file_panics() {
 fn no_changed_byte_of_a_real_file_panics() {
     // Bytes that have a meaning in YAML, bytes that YAML forbids, and invalid UTF-8.
     let others = b"\0\t\n\r :-?[]{},#&*!|>'\"%@`~0aZ\x7f\x80\xc3\xff";
-    for (name, bytes) in real_files() {
-        for (place, other) in (0..bytes.len()).step_by(389).zip(others.iter().cycle()) {
-            let mut changed = bytes.clone();
+    for (name, text) in BUILT_IN {
+        for (place, other) in (0..text.len()).step_by(389).zip(others.iter().cycle()) {
+            let mut changed = text.as_bytes().to_vec();
             changed[place] = *other;
-            place_all(&name, &changed);
+            place_all(name, &changed);
         }
     }
 }
@@ -234,13 +235,6 @@ fn form_faults(name: &str, bytes: &[u8]) -> Vec<Diagnostic> {
         other => panic!("not a file of the spec: {other}"),
     };
     decoded.err().unwrap_or_default()
-}
-
-/// Returns the real spec's YAML files, with their paths.
-fn real_files() -> Vec<(String, Vec<u8>)> {
-    let files = files_below(Path::new(env!("CARGO_MANIFEST_DIR")));
-    assert!(files.len() > 25, "only {} files", files.len());
-    files
 }
 
 /// Returns the YAML files in a spec's folder, with their paths.

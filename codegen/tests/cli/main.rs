@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use assert_cmd::Command;
+use atf_spec::origin::BUILT_IN;
 use tempfile::TempDir;
 
 /// The result of running the command.
@@ -129,15 +130,8 @@ pub(crate) fn generated() -> TempDir {
 /// Returns a copy of the real spec.
 pub(crate) fn copy_of_spec() -> TempDir {
     let copy = temp();
-    for folder in ["", "sources", "records", "behaviour", "grammar", "rules"] {
-        fs::create_dir_all(copy.path().join(folder)).expect("a temporary folder");
-        for entry in fs::read_dir(real_spec().join(folder)).expect("a folder of the spec") {
-            let path = entry.expect("an entry").path();
-            if path.extension().is_some_and(|ending| ending == "yaml") {
-                let name = path.file_name().expect("a file has a name");
-                fs::copy(&path, copy.path().join(folder).join(name)).expect("a copy");
-            }
-        }
+    for (path, text) in BUILT_IN {
+        put(copy.path(), path, text);
     }
     copy
 }
