@@ -161,14 +161,6 @@ fn a_type_in_cpp_has_no_member_of_its_own_name() {
     assert_refused(&twin, "a field of the record has the same name");
 }
 
-#[test]
-fn macro_names_are_in_capitals() {
-    let constant = check_constant("checksum");
-    assert_refused(&constant, "`checksum` is not a valid name for a macro");
-    let prefix = check_enum("acme", "acme", "one");
-    assert_refused(&prefix, "`acme` is not a valid name for a macro");
-}
-
 /// Checks an overlay that adds a key to the manifest's object `thread`.
 fn check_key(key: &str) -> Ran {
     let text =
