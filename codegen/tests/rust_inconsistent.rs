@@ -30,13 +30,8 @@ const ZEROCOPY: &str = "
 fn module(name: &str, layout: &Layout, record: &Record, wire: Wire) -> ItemMod {
     let name = format_ident!("{name}");
     let tokens = rust::record(layout, record, wire, &Options::new("Emitted"));
-    let mut module = syn::parse2(quote!(pub mod #name { #tokens })).expect("a module of items");
-    without_zerocopy(&mut module);
-    module
-}
-
-/// Removes zerocopy's derives.
-fn without_zerocopy(module: &mut ItemMod) {
+    let module = syn::parse2(quote!(pub mod #name { #tokens }));
+    let mut module: ItemMod = module.expect("a module of items");
     let items = module.content.as_mut().map(|(_, items)| items.iter_mut());
     for item in items.into_iter().flatten() {
         if let Item::Struct(item) = item {
@@ -45,9 +40,9 @@ fn without_zerocopy(module: &mut ItemMod) {
             item.attrs.retain(is_core);
         }
     }
+    module
 }
 
-/// Compiles the modules as a library.
 fn compile(modules: &[ItemMod]) -> Output {
     let folder = TempDir::new().expect("a temporary folder");
     rustc(folder.path(), "zerocopy", ZEROCOPY);
@@ -60,15 +55,8 @@ fn rustc(folder: &Path, name: &str, text: &str) -> Output {
     fs::write(&source, text).expect("a temporary folder can be written");
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| OsString::from("rustc"));
     Command::new(rustc)
-        .args([
-            "--edition",
-            "2024",
-            "--crate-type",
-            "rlib",
-            "--emit",
-            "metadata",
-        ])
-        .args(["--extern", "zerocopy"])
+        .args(["--edition", "2024", "--crate-type", "rlib"])
+        .args(["--emit", "metadata", "--extern", "zerocopy"])
         .args(["-L", ".", "--crate-name", name])
         .arg(source)
         .current_dir(folder)

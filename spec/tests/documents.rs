@@ -95,11 +95,16 @@ fn compared(spec: &TempDir, sources: &TempDir) -> String {
         .replace(&sources.path().display().to_string(), "DIR")
 }
 
-/// Returns the faults after replacing a string in the document.
-fn changed(from: &str, to: &str) -> String {
+/// Returns the spec, and the document after replacing a string.
+fn rewritten(from: &str, to: &str) -> (TempDir, TempDir) {
     let (spec, sources) = toy();
     assert_eq!(TOY.matches(from).count(), 1, "{from}");
     write(sources.path(), &TOY.replace(from, to));
+    (spec, sources)
+}
+
+fn changed(from: &str, to: &str) -> String {
+    let (spec, sources) = rewritten(from, to);
     compared(&spec, &sources)
 }
 
@@ -232,24 +237,18 @@ fn line_numbers_start_at_1() {
 #[test]
 fn a_statement_hidden_in_claimed_lines_is_refused_even_with_a_digest() {
     let hidden = |from: &str, to: &str| {
-        let (spec, sources) = toy();
-        assert_eq!(TOY.matches(from).count(), 1, "{from}");
-        write(sources.path(), &TOY.replace(from, to));
+        let (spec, sources) = rewritten(from, to);
         bless(spec.path(), sources.path());
         compared(&spec, &sources)
     };
-    let found = hidden("    char rest[4];", "    short rest; char more[2];");
-    assert_eq!(found, "");
-    let found = hidden("    char rest[4];", "    char arrest[4];");
-    assert_eq!(
-        found,
-        "A, line 7: no field of head is claimed from this line"
-    );
+    let rest = "    char rest[4];";
+    let unclaimed = |line: u32, record: &str| {
+        format!("A, line {line}: no field of {record} is claimed from this line")
+    };
+    assert_eq!(hidden(rest, "    short rest; char more[2];"), "");
+    assert_eq!(hidden(rest, "    char arrest[4];"), unclaimed(7, "head"));
     let found = hidden("| next | 4 |", "| flags | 4 |");
-    assert_eq!(
-        found,
-        "A, line 14: no field of item is claimed from this line"
-    );
+    assert_eq!(found, unclaimed(14, "item"));
 
     let (spec, sources) = toy();
     let joined = "--- sources/A.yaml
@@ -262,8 +261,5 @@ fn a_statement_hidden_in_claimed_lines_is_refused_even_with_a_digest() {
 ";
     change(spec.path(), joined);
     bless(spec.path(), sources.path());
-    assert_eq!(
-        compared(&spec, &sources),
-        "A, line 17: no field of head is claimed from this line"
-    );
+    assert_eq!(compared(&spec, &sources), unclaimed(17, "head"));
 }
