@@ -19,12 +19,8 @@ impl DetailRecord {
         (0..8).for_each(|register| {
             payload.u64(0x1111 * register);
         });
-        payload
-            .u64(0xaaaa)
-            .u64(0xbbbb)
-            .u64(0xcccc)
-            .u16(stack)
-            .u16(0);
+        payload.u64(0xaaaa).u64(0xbbbb).u64(0xcccc);
+        payload.u16(stack).u16(0);
         (0..stack).for_each(|byte| {
             payload.u8(byte.to_le_bytes()[0] | 1);
         });
@@ -113,15 +109,11 @@ impl DetailFile {
 
     pub fn header(&self) -> Vec<u8> {
         let mut out = Bytes::default();
-        out.raw(b"ATD2")
-            .u8(1)
-            .u8(self.version)
-            .u8(self.arch)
-            .u8(self.os);
+        out.raw(b"ATD2");
+        out.raw(&[1, self.version, self.arch, self.os]);
         out.u32(0).u32(self.thread_id).u32(0);
-        out.u64(self.events_offset)
-            .u64(self.header_count)
-            .u64(self.header_bytes);
+        out.u64(self.events_offset);
+        out.u64(self.header_count).u64(self.header_bytes);
         out.u64(self.index_seqs.0).u64(self.index_seqs.1).u32(0);
         out.0
     }
@@ -132,8 +124,8 @@ impl DetailFile {
             out.u32(24 + u32::try_from(event.payload.len()).unwrap());
             out.u16(event.event_type).u16(0);
             if self.version == 1 {
-                out.u32(u32::try_from(event.index_seq).unwrap())
-                    .u32(self.thread_id);
+                out.u32(u32::try_from(event.index_seq).unwrap());
+                out.u32(self.thread_id);
             } else {
                 out.u64(event.index_seq);
             }
@@ -153,10 +145,8 @@ impl DetailFile {
 
     pub fn footer(&self) -> Vec<u8> {
         let mut out = Bytes::default();
-        out.raw(b"2DTA")
-            .u32(self.checksum)
-            .u64(self.footer_count)
-            .u64(self.footer_bytes);
+        out.raw(b"2DTA").u32(self.checksum);
+        out.u64(self.footer_count).u64(self.footer_bytes);
         out.u64(self.footer_times.0).u64(self.footer_times.1);
         out.raw(&[0; 24]);
         out.0

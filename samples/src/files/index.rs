@@ -82,11 +82,8 @@ impl IndexFile {
 
     pub fn header(&self) -> Vec<u8> {
         let mut out = Bytes::default();
-        out.raw(b"ATI2")
-            .u8(1)
-            .u8(self.version)
-            .u8(self.arch)
-            .u8(self.os);
+        out.raw(b"ATI2");
+        out.raw(&[1, self.version, self.arch, self.os]);
         out.u32(self.flags).u32(self.thread_id);
         out.u8(3).raw(&[0; 3]);
         match self.version {
@@ -125,10 +122,8 @@ impl IndexFile {
     pub fn footer(&self) -> Vec<u8> {
         let mut out = Bytes::default();
         out.raw(b"2ITA").u32(self.checksum).u64(self.footer_count);
-        out.u64(self.footer_times.0)
-            .u64(self.footer_times.1)
-            .u64(self.bytes_written);
-        out.raw(&[0; 24]);
+        out.u64(self.footer_times.0).u64(self.footer_times.1);
+        out.u64(self.bytes_written).raw(&[0; 24]);
         out.0
     }
 

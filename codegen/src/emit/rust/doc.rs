@@ -17,12 +17,9 @@ pub(super) fn attributes(paragraphs: &[String]) -> TokenStream {
             let lines = paragraph.trim_end().lines().map(marked);
             separator.into_iter().map(str::to_owned).chain(lines)
         });
-    let lines = lines.map(|line| {
-        if line.is_empty() {
-            String::new()
-        } else {
-            format!(" {line}")
-        }
+    let lines = lines.map(|line| match line.as_str() {
+        "" => line,
+        _ => format!(" {line}"),
     });
     quote!(#(#[doc = #lines])*)
 }
@@ -72,10 +69,8 @@ pub(super) fn field(layout: &Layout, field: &Field) -> Vec<String> {
     facts.extend(field.max.iter().map(|max| format!("At most {max}.")));
     let none = field.none.map(|none| number(field.ty.scalar, none));
     facts.extend(none.map(|none| format!("`{none}` means \"none\".")));
-    let enumeration = field
-        .enumeration
-        .as_deref()
-        .and_then(|name| layout.enumeration(name));
+    let enumeration = field.enumeration.as_deref();
+    let enumeration = enumeration.and_then(|name| layout.enumeration(name));
     facts.extend(enumeration.map(values));
     facts.extend(field.constraints.iter().cloned());
     facts.push(sources(&field.sources));
@@ -113,15 +108,11 @@ fn place(field: &Field) -> String {
 
 fn values(enumeration: &Enum) -> String {
     let kind = if enumeration.flags { "Flags" } else { "One of" };
-    let members = enumeration
-        .members
-        .iter()
-        .map(|m| format!("{} `{}`", m.value, m.name));
-    format!(
-        "{kind} `{}`: {}.",
-        enumeration.name,
-        members.collect::<Vec<_>>().join(", ")
-    )
+    let members = enumeration.members.iter();
+    let members: Vec<_> = members
+        .map(|m| format!("{} `{}`", m.value, m.name))
+        .collect();
+    format!("{kind} `{}`: {}.", enumeration.name, members.join(", "))
 }
 
 fn sources(ids: &[String]) -> String {

@@ -1,6 +1,6 @@
 //! Emits an open enumeration or a set of flags as a newtype that keeps unknown values.
 
-use atf_spec::layout::{Enum, Layout, Scalar};
+use atf_spec::layout::{Enum, Layout, Member, Scalar};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
 
@@ -51,16 +51,13 @@ pub fn open_enum(layout: &Layout, enumeration: &Enum, options: &Options) -> Toke
 }
 
 fn members(enumeration: &Enum) -> TokenStream {
+    let name = |member: &Member| constant_ident(&member.name);
     let members = enumeration.members.iter().map(|member| {
         let docs = doc::attributes(&doc::member(member));
-        let name = constant_ident(&member.name);
-        let value = Literal::u64_unsuffixed(member.value);
+        let (name, value) = (name(member), Literal::u64_unsuffixed(member.value));
         quote!(#docs pub const #name: Self = Self(#value);)
     });
-    let names = enumeration
-        .members
-        .iter()
-        .map(|member| constant_ident(&member.name));
+    let names = enumeration.members.iter().map(name);
     quote! {
         #(#members)*
         /// All members, ascending.
@@ -120,33 +117,26 @@ fn conversions(scalar: Scalar, ident: &Ident) -> TokenStream {
             quote!(::core::convert::From::from(#value))
         }
     };
-    let from = Scalar::ALL
-        .iter()
-        .copied()
-        .filter(|other| *other <= scalar)
-        .map(|other| {
-            let (ty, value) = (scalar_ident(other), convert(other, quote!(value)));
-            quote! {
-                impl ::core::convert::From<#ty> for #ident {
-                    fn from(value: #ty) -> Self {
-                        Self(#value)
-                    }
+    let all = || Scalar::ALL.iter().copied();
+    let from = all().filter(|other| *other <= scalar).map(|other| {
+        let (ty, value) = (scalar_ident(other), convert(other, quote!(value)));
+        quote! {
+            impl ::core::convert::From<#ty> for #ident {
+                fn from(value: #ty) -> Self {
+                    Self(#value)
                 }
             }
-        });
-    let into = Scalar::ALL
-        .iter()
-        .copied()
-        .filter(|other| *other >= scalar)
-        .map(|other| {
-            let (ty, value) = (scalar_ident(other), convert(other, quote!(value.0)));
-            quote! {
-                impl ::core::convert::From<#ident> for #ty {
-                    fn from(value: #ident) -> Self {
-                        #value
-                    }
+        }
+    });
+    let into = all().filter(|other| *other >= scalar).map(|other| {
+        let (ty, value) = (scalar_ident(other), convert(other, quote!(value.0)));
+        quote! {
+            impl ::core::convert::From<#ident> for #ty {
+                fn from(value: #ident) -> Self {
+                    #value
                 }
             }
-        });
+        }
+    });
     quote!(#(#from)* #(#into)*)
 }

@@ -5,18 +5,12 @@ use super::*;
 impl Decoded<'_> {
     /// Emits the check that all values fit into a wire version, unless they always fit.
     pub(super) fn check_fits(&self) -> Option<TokenStream> {
-        let arms: Vec<_> = self
-            .layout
-            .wires
-            .iter()
-            .map(|&wire| {
-                let checks = self
-                    .fields
-                    .iter()
-                    .filter_map(|member| self.limit(member, wire));
-                (wire, checks.collect::<Vec<_>>())
-            })
-            .collect();
+        let checks = |&wire: &Wire| {
+            let fields = self.fields.iter();
+            let checks = fields.filter_map(|member| self.limit(member, wire));
+            (wire, checks.collect::<Vec<_>>())
+        };
+        let arms: Vec<_> = self.layout.wires.iter().map(checks).collect();
         if arms.iter().all(|(_, checks)| checks.is_empty()) {
             return None;
         }
@@ -60,19 +54,15 @@ impl Decoded<'_> {
                 quote!(u64::from(#value))
             }
         };
-        Some(if member.is_option() {
-            let value = convert(quote!(value));
-            quote! {
-                if let Some(value) = self.#name && #value > #max {
-                    return Err(OutOfRange { field: #label, found: #value, max: #max });
-                }
-            }
+        let (binding, value) = if member.is_option() {
+            (Some(quote!(let Some(value) = self.#name &&)), quote!(value))
         } else {
-            let value = convert(quote!(self.#name));
-            quote! {
-                if #value > #max {
-                    return Err(OutOfRange { field: #label, found: #value, max: #max });
-                }
+            (None, quote!(self.#name))
+        };
+        let value = convert(value);
+        Some(quote! {
+            if #binding #value > #max {
+                return Err(OutOfRange { field: #label, found: #value, max: #max });
             }
         })
     }
