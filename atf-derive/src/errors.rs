@@ -14,7 +14,6 @@ impl Errors {
         self.add(syn::Error::new_spanned(place, message));
     }
 
-    /// Adds an error.
     pub(crate) fn add(&mut self, error: syn::Error) {
         match &mut self.0 {
             Some(errors) => errors.combine(error),

@@ -189,7 +189,6 @@ fn experiment_patches_apply_and_change_the_listed_files() {
     assert!(matches!(sizes[..], [0, .., 1..=10]), "{sizes:?}");
 }
 
-/// Returns the files that a patch changes.
 fn patched_files(patch: &str) -> BTreeSet<String> {
     let files = patch.split("--- a/").skip(1).map(|file| {
         let (name, rest) = file.split_once('\n').expect("a hunk");

@@ -64,7 +64,6 @@ fn rustc(folder: &Path, name: &str, text: &str) -> Output {
         .expect("rustc runs")
 }
 
-/// Returns the messages of failed assertions.
 fn failed_assertions(output: &Output) -> BTreeSet<String> {
     let errors = String::from_utf8_lossy(&output.stderr);
     let messages = errors

@@ -413,7 +413,6 @@ fn is_same(old: &Value, new: &Value) -> bool {
     name(old) == name(new) && is_reserved(old) == is_reserved(new)
 }
 
-/// Returns the bytes of a field.
 fn bytes(field: &Value) -> Option<std::ops::Range<u64>> {
     let offset = field["offset"].as_u64()?;
     let ty: Type = field["type"].as_str()?.parse().ok()?;

@@ -93,7 +93,6 @@ impl Origin {
         }
     }
 
-    /// Returns the content of a file.
     pub(crate) fn read(&self, path: &str) -> Result<Vec<u8>, String> {
         match self {
             Self::Folder(folder) => read(&folder.join(path)),

@@ -222,7 +222,6 @@ fn a_byte_that_is_not_utf8_is_a_fault() {
     assert_eq!(faults(folder.path()).trim_end(), expected.trim_end());
 }
 
-/// Returns the files of cases.
 fn files() -> Vec<PathBuf> {
     let entries = fs::read_dir(broken()).expect("the cases");
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("a file").path()).collect();

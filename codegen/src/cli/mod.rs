@@ -78,7 +78,6 @@ enum SpecCommand {
     Edition(edition::Options),
 }
 
-/// Reads the command line and runs the command.
 pub(crate) fn run() -> ExitCode {
     let cli = Cli::parse();
     match dispatch(&cli) {
@@ -91,7 +90,6 @@ pub(crate) fn run() -> ExitCode {
     }
 }
 
-/// Returns where the spec comes from.
 fn origin(cli: &Cli) -> io::Result<Origin> {
     let named = cli.spec.iter().chain(&cli.overlay);
     if let Some(missing) = named.into_iter().find(|folder| !folder.is_dir()) {
@@ -211,7 +209,6 @@ fn root_of(origin: &Origin) -> Option<PathBuf> {
     Some(whole.parent().unwrap_or(Path::new(".")).to_owned())
 }
 
-/// Returns the editions of the spec inside this program.
 fn built_in_editions() -> EditionsFile {
     let mut files = BUILT_IN.iter();
     let (_, text) = files

@@ -65,7 +65,6 @@ fn near(context: &Context<'_>, word: &str) -> Vec<String> {
     near.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// Shows a rule.
 fn explain_rule(rule: &RuleSpec, out: &mut String) {
     let _ = writeln!(out, "{}", rule.id);
     paragraph(out, 2, &rule.rule);

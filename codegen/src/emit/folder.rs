@@ -75,7 +75,6 @@ fn add_filters(environment: &mut Environment<'static>) {
     );
 }
 
-/// Converts a name to `camelCase`.
 fn camel(name: &str) -> String {
     let pascal = pascal(name);
     let mut letters = pascal.chars();

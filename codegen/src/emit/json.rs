@@ -45,7 +45,6 @@ pub fn edition(layout: &Layout, spec: &Spec) -> Value {
     Value::Object(members.flatten().collect())
 }
 
-/// Removes members without a value.
 fn without_null(value: Value) -> Value {
     match value {
         Value::Object(members) => {

@@ -67,7 +67,6 @@ pub fn value_type(ty: Type) -> String {
     }
 }
 
-/// Returns [`value_type`] as tokens.
 fn value_tokens(ty: Type) -> TokenStream {
     value_type(ty).parse().expect("a type of Rust")
 }

@@ -72,7 +72,6 @@ pub(crate) fn put(folder: &Path, path: &str, text: impl AsRef<[u8]>) {
     fs::write(path, text).expect("a temporary file");
 }
 
-/// Returns the folder of an experiment.
 pub(crate) fn experiment(name: &str) -> String {
     utf8(&real_spec().join("experiments").join(name)).to_owned()
 }
@@ -127,7 +126,6 @@ pub(crate) fn generated() -> TempDir {
     out
 }
 
-/// Returns a copy of the real spec.
 pub(crate) fn copy_of_spec() -> TempDir {
     let copy = temp();
     for (path, text) in BUILT_IN {

@@ -32,7 +32,6 @@ fn check_enum(name: &str, prefix: &str, member: &str) -> Ran {
     check("enums.yaml", &text)
 }
 
-/// Checks an overlay that adds a constant.
 fn check_constant(name: &str) -> Ran {
     let text = format!(
         "constants:\n  - constant: {name}\n    is: index_header.event_size.value\n    means: Hm.\n"

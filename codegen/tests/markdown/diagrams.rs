@@ -136,7 +136,6 @@ fn boxes_are_within_the_picture_and_do_not_overlap() {
     }
 }
 
-/// Returns the boxes of a diagram.
 fn boxes<'a>(svg: &'a Document<'_>) -> impl Iterator<Item = Node<'a, 'a>> {
     svg.descendants()
         .filter(|node| node.has_attribute("data-field"))

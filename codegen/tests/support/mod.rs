@@ -210,7 +210,6 @@ impl Compiler {
     }
 }
 
-/// Returns a program's output.
 pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

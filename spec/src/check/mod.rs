@@ -52,7 +52,6 @@ fn wires_exist<'a>(
     }
 }
 
-/// Checks that a topic has a term.
 fn has_term(topic: &Topic, term: &At<String>, faults: &mut Vec<Diagnostic>) {
     if topic.terms.get(term).is_none() {
         let why = format!("the topic `{}` has no term `{term}`", topic.topic);

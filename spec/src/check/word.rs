@@ -64,7 +64,6 @@ pub(super) fn is_source_id(name: &str) -> bool {
     !name.is_empty() && name.chars().all(is_plain)
 }
 
-/// Returns whether the name is a keyword of C, C++ or Rust.
 pub(super) fn is_keyword(name: &str) -> bool {
     is_listed(KEYWORDS, name)
 }

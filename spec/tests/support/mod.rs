@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-/// Returns the folder `spec/tests/broken`.
 pub(crate) fn broken() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/broken")
 }

@@ -41,7 +41,6 @@ pub(super) fn of_one_wire(layout: &Layout, wire: Wire) -> Value {
     header
 }
 
-/// Returns the definitions of one wire version.
 fn version(layout: &Layout, wire: Wire, names: Names) -> Value {
     let own = layout.constants.iter().filter(|it| !is_shared(layout, it));
     let constants = own.filter_map(|it| {

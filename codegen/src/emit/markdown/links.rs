@@ -53,7 +53,6 @@ pub(super) fn pages(book: &Book<'_>) -> Vec<Link> {
     pages
 }
 
-/// Returns the page of a record.
 pub(super) fn record_page(record: &str) -> String {
     format!("{record}.md")
 }
@@ -74,7 +73,6 @@ pub(super) fn field(text: &str, record: &str, field: &str) -> Link {
     Link::new(text, href)
 }
 
-/// Returns a link to an enumeration.
 pub(super) fn enumeration(name: &str) -> Link {
     Link::new(name, format!("{ENUMS}#{name}"))
 }

@@ -60,7 +60,6 @@ fn parts(book: &Book<'_>) -> Vec<Value> {
     parts.into_iter().map(part).collect()
 }
 
-/// Returns a decision and the disagreements it settles.
 fn decision(book: &Book<'_>, group: &Group<'_>) -> Value {
     let (at, decision) = (&group.settlement.at, &group.settlement.decision);
     let topic = book.spec.topic(at);

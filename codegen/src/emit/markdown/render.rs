@@ -43,7 +43,6 @@ impl Press {
         self.picture(template, path, &page)
     }
 
-    /// Renders a picture of the reference.
     pub(super) fn picture(&self, template: &str, path: &str, data: &Value) -> GeneratedFile {
         GeneratedFile {
             path: format!("{FOLDER}/{path}"),

@@ -77,7 +77,6 @@ pub(super) fn field(layout: &Layout, field: &Field) -> Vec<String> {
     vec![field.doc.clone(), list(&facts)]
 }
 
-/// Describes an enumeration.
 pub(super) fn enumeration(enumeration: &Enum) -> Vec<String> {
     let kind = if enumeration.flags {
         "Flags"
@@ -90,7 +89,6 @@ pub(super) fn enumeration(enumeration: &Enum) -> Vec<String> {
     ]
 }
 
-/// Describes a member of an enumeration.
 pub(super) fn member(member: &Member) -> Vec<String> {
     vec![member.doc.clone(), sources(&member.sources)]
 }

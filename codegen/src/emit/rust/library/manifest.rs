@@ -323,7 +323,6 @@ fn list(read: &TokenStream) -> TokenStream {
     quote!(|reader, raw, place| reader.list(raw, place, #read))
 }
 
-/// Returns a field's type.
 fn rust_type(field: &ManifestField) -> TokenStream {
     let inner = match field.ty.value {
         JsonType::Boolean => format_ident!("bool"),
