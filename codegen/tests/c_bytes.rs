@@ -21,10 +21,8 @@ fn program(name: &str) -> PathBuf {
 /// Returns C code that reads and writes each field of each record at the offsets from the hand-typed table.
 fn records(wire: u8) -> String {
     let (mut code, mut main) = (String::new(), String::new());
-    for record in Record::ALL
-        .into_iter()
-        .filter(|it| *it != Record::RingHeader)
-    {
+    let records = Record::ALL.into_iter();
+    for record in records.filter(|it| *it != Record::RingHeader) {
         let name = record.name();
         let is_shared = matches!(
             record,
@@ -36,11 +34,8 @@ fn records(wire: u8) -> String {
             format!("Atf{}", camel_case(name))
         };
         let bytes: Vec<u8> = (1..=record.size()).map(|at| at.to_le_bytes()[0]).collect();
-        let listed = bytes
-            .iter()
-            .map(ToString::to_string)
-            .collect::<Vec<_>>()
-            .join(", ");
+        let listed: Vec<_> = bytes.iter().map(ToString::to_string).collect();
+        let listed = listed.join(", ");
         code += &format!(
             "static void {name}(void) {{\nstatic const uint8_t bytes[] = {{ {listed} }};\nBEGIN({c_name});\n"
         );
@@ -96,11 +91,8 @@ fn a_tracer_written_to_s1_compiles_and_writes_the_bytes_of_s1() {
     for compiler in Compiler::all() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let output = compiler.run(&bench, &program("s1_tracer.c"), &[], &[folder.path()]);
-        assert!(
-            output.status.success(),
-            "{compiler}: {}",
-            text(&output.stderr)
-        );
+        let log = text(&output.stderr);
+        assert!(output.status.success(), "{compiler}: {log}");
         for (name, expected) in [("index.atf", INDEX), ("detail.atf", DETAIL)] {
             let path = folder.path().join("thread_5").join(name);
             let found = fs::read(path).expect("the tracer wrote it");

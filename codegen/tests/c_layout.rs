@@ -26,10 +26,8 @@ fn compilers_find_every_size_offset_and_value_of_the_layout() {
         let expected: BTreeSet<&str> = expected.iter().map(String::as_str).collect();
         let missing: Vec<_> = expected.difference(&found).collect();
         let unknown: Vec<_> = found.difference(&expected).collect();
-        assert!(
-            missing.is_empty() && unknown.is_empty(),
-            "{compiler}: {missing:?}, {unknown:?}"
-        );
+        let is_expected = missing.is_empty() && unknown.is_empty();
+        assert!(is_expected, "{compiler}: {missing:?}, {unknown:?}");
     }
 }
 
@@ -41,11 +39,8 @@ fn expected_probe(layout: &Layout) -> Vec<String> {
         lines.push(format!("v{wire} {} {}", record.name, record.size));
         lines.push(format!("{constant}_SIZE {}", record.size));
         for field in fields(record, wire) {
-            let (name, size) = (&field.name, field.ty.size());
-            lines.push(format!(
-                "v{wire} {}.{name} {} {size}",
-                record.name, field.offset
-            ));
+            let (name, offset, size) = (&field.name, field.offset, field.ty.size());
+            lines.push(format!("v{wire} {}.{name} {offset} {size}", record.name));
             let constant = format!("{constant}_{}", name.to_uppercase());
             match &field.value {
                 Some(Value::Number(value)) => lines.push(format!("{constant} {value}")),
@@ -56,9 +51,8 @@ fn expected_probe(layout: &Layout) -> Vec<String> {
     }
     for constant in &layout.constants {
         for value in &constant.values {
-            let name = constant
-                .name
-                .replace("ATF_", &format!("ATF_V{}_", value.wire));
+            let prefix = format!("ATF_V{}_", value.wire);
+            let name = constant.name.replace("ATF_", &prefix);
             lines.push(format!("{name} {}", value.value));
         }
     }
@@ -87,11 +81,8 @@ fn a_wrong_offset_stops_the_compiler_at_that_field_and_no_other() {
                 .expect_err("the offset is wrong");
             let message = format!("{wrong} ({c_name}) {message}");
             assert!(printed.contains(&message), "{compiler}: {printed}");
-            assert_eq!(
-                named(&layout, &printed),
-                [wrong.to_owned()].into(),
-                "{compiler}: {printed}"
-            );
+            let named = named(&layout, &printed);
+            assert_eq!(named, [wrong.to_owned()].into(), "{compiler}: {printed}");
         }
         let untouched = compiler.check(&bench, "#include \"atf_v2.h\"\n", &[]);
         assert_eq!(untouched, Ok(()), "{compiler}: wire version 2");
@@ -205,10 +196,8 @@ fn the_comments_contain_everything_in_the_layout() {
     for mark in &marks {
         assert!(all.contains(mark), "{mark} is missing");
     }
-    for line in all
-        .lines()
-        .filter(|line| line.trim_start().starts_with(['*', '/']))
-    {
+    let is_comment = |line: &&str| line.trim_start().starts_with(['*', '/']);
+    for line in all.lines().filter(is_comment) {
         assert!(line.chars().count() <= 96, "{line}");
     }
 }
@@ -241,10 +230,8 @@ fn field_mut<'a>(layout: &'a mut Layout, record: &str, wire: Wire, name: &str) -
 
 /// Returns the records and fields mentioned in a compiler's errors, as `record` and `record.field`.
 fn named(layout: &Layout, printed: &str) -> BTreeSet<String> {
-    let errors: Vec<&str> = printed
-        .lines()
-        .filter(|line| line.contains("error"))
-        .collect();
+    let errors = printed.lines().filter(|line| line.contains("error"));
+    let errors: Vec<&str> = errors.collect();
     let mut subjects = BTreeSet::new();
     for (record, wire) in records(layout) {
         subjects.insert(record.name.clone());

@@ -294,30 +294,23 @@ fn modules_use_each_other_in_one_direction() {
                 closing.extend(files);
             }
             edges.retain(|(_, to), uses| {
-                uses.retain(|(file, _)| {
-                    !ALLOWED
-                        .iter()
-                        .any(|(from, other, _)| from == file && other == to)
-                });
+                let is_allowed = |file: &str| {
+                    let mut allowed = ALLOWED.iter();
+                    allowed.any(|(from, other, _)| *from == file && other == to)
+                };
+                uses.retain(|(file, _)| !is_allowed(file));
                 !uses.is_empty()
             });
             reduce(&mut edges);
             for ((from, to), uses) in edges {
-                let uses = uses
-                    .iter()
-                    .map(|(file, path)| format!("{file}: {}", path.join("::")));
-                circles.push(format!(
-                    "{from} uses {to}: {}",
-                    uses.collect::<Vec<_>>().join(", ")
-                ));
+                let uses = uses.iter();
+                let uses = uses.map(|(file, path)| format!("{file}: {}", path.join("::")));
+                let uses = uses.collect::<Vec<_>>().join(", ");
+                circles.push(format!("{from} uses {to}: {uses}"));
             }
         }
     }
-    assert!(
-        circles.is_empty(),
-        "modules in circles:\n{}",
-        circles.join("\n")
-    );
+    assert_eq!(circles, [""; 0], "modules in circles");
     for (file, used, _) in ALLOWED {
         let is_closing = closing.contains(&(file.to_owned(), used.to_owned()));
         assert!(is_closing, "{file} may use {used} without an exception");

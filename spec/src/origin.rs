@@ -117,9 +117,9 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
         return Err("not a file".to_owned());
     }
     if meta.len() > MAX_FILE_SIZE {
+        let size = meta.len();
         return Err(format!(
-            "{} bytes; the limit for a spec file is {MAX_FILE_SIZE}",
-            meta.len()
+            "{size} bytes; the limit for a spec file is {MAX_FILE_SIZE}"
         ));
     }
     std::fs::read(path).map_err(|error| why(&error))

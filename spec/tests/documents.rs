@@ -84,15 +84,10 @@ fn compared(spec: &TempDir, sources: &TempDir) -> String {
     let compiled = atf_spec::compile(spec.path());
     let known = compiled.spec.as_ref().expect("a well-formed spec");
     let beside = text::compare(known, sources.path());
-    let messages = compiled
-        .faults
-        .iter()
-        .chain(&beside)
-        .map(|fault| fault.message.as_str());
-    messages
-        .collect::<Vec<_>>()
-        .join("\n")
-        .replace(&sources.path().display().to_string(), "DIR")
+    let faults = compiled.faults.iter().chain(&beside);
+    let messages: Vec<&str> = faults.map(|fault| fault.message.as_str()).collect();
+    let folder = sources.path().display().to_string();
+    messages.join("\n").replace(&folder, "DIR")
 }
 
 /// Returns the spec, and the document after replacing a string.
@@ -197,33 +192,26 @@ fn lines_without_a_digest_and_digests_without_lines_are_refused() {
 ";
     change(spec.path(), joined);
     let found = faults(spec.path());
-    let messages: Vec<&str> = found
-        .lines()
-        .filter(|line| line.starts_with("error"))
-        .collect();
+    let messages = found.lines().filter(|line| line.starts_with("error"));
     let expected = [
         "error: A has no digest for lines 11-16",
         "error: A has a digest for `11-15`, but no claim has these lines",
         "error: A has a digest for `16`, but no claim has these lines",
     ];
-    assert_eq!(messages, expected);
+    assert_eq!(messages.collect::<Vec<_>>(), expected);
 }
 
 #[test]
 fn only_claims_of_documents_have_lines() {
     let found = faults_after("-    lines: 2-9\n");
-    assert!(
-        found.contains("error: `lines` is missing: name the lines of A that make this claim"),
-        "{found}"
-    );
+    let says = "error: `lines` is missing: name the lines of A that make this claim";
+    assert!(found.contains(says), "{found}");
     let (spec, _sources) = toy();
     let other = "--- sources/B.yaml\n@@\n   - record: head\n+    lines: 3\n     where: Head\n";
     change(spec.path(), other);
     let found = faults(spec.path());
-    assert!(
-        found.starts_with("error: source B is not a document with lines"),
-        "{found}"
-    );
+    let says = "error: source B is not a document with lines";
+    assert!(found.starts_with(says), "{found}");
 }
 
 #[test]

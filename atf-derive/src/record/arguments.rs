@@ -67,45 +67,35 @@ impl Arguments {
         let name = self.record.to_string();
         let Some(record) = layout.record(&name) else {
             let known = names(layout.records.iter().map(|record| record.name.as_str()));
-            errors.at(
-                &self.record,
-                format!("the spec has no record `{name}`, only {known}"),
-            );
+            let message = format!("the spec has no record `{name}`, only {known}");
+            errors.at(&self.record, message);
             return None;
         };
         let fields = self.layout_of(record, errors)?;
         if let Some(size) = &self.size
             && size.base10_parse().ok() != Some(record.size)
         {
-            let has = format!(
-                "{name} is {} bytes in wire version {}",
-                record.size, fields.wire
-            );
+            let (found, wire) = (record.size, fields.wire);
+            let has = format!("{name} is {found} bytes in wire version {wire}");
             errors.at(size, format!("{has}, not {size}"));
         }
         Some((record, fields))
     }
 
     fn layout_of<'a>(&self, record: &'a Record, errors: &mut Errors) -> Option<&'a RecordLayout> {
-        let wires = record
-            .layouts
-            .iter()
-            .map(|fields| format!("`wire = {}`", fields.wire));
-        let wires = wires.collect::<Vec<_>>().join(" or ");
+        let wires = record.layouts.iter();
+        let wires: Vec<_> = wires.map(|own| format!("`wire = {}`", own.wire)).collect();
+        let wires = wires.join(" or ");
         let Some(wire) = &self.wire else {
             errors.at(&self.record, format!("{} needs {wires}", record.name));
             return None;
         };
-        let fields = wire
-            .base10_parse::<Wire>()
-            .ok()
-            .and_then(|wire| record.layout(wire));
+        let number: Option<Wire> = wire.base10_parse().ok();
+        let fields = number.and_then(|wire| record.layout(wire));
         if fields.is_none() {
             let name = &record.name;
-            errors.at(
-                wire,
-                format!("{name} has no wire version {wire}: expected {wires}"),
-            );
+            let message = format!("{name} has no wire version {wire}: expected {wires}");
+            errors.at(wire, message);
         }
         fields
     }

@@ -54,28 +54,24 @@ fn one(
 ) -> io::Result<ExitCode> {
     let Some(record) = layout.record(name) else {
         let known: Vec<_> = layout.records.iter().map(|own| own.name.as_str()).collect();
-        return Err(invalid(format!(
-            "there is no record `{name}`, only {}",
-            known.join(", ")
-        )));
+        let why = format!("there is no record `{name}`, only {}", known.join(", "));
+        return Err(invalid(why));
     };
     let stated = grammar_of(layout, bytes)
         .and_then(|grammar| Some(File::open(layout, grammar, bytes).ok()?.wire()));
     let wire = options.wire.or(stated).or(layout.wires.first().copied());
     let Some(fields) = wire.and_then(|wire| record.layout(wire)) else {
         let known: Vec<_> = layout.wires.iter().map(Wire::to_string).collect();
-        return Err(invalid(format!(
-            "`{name}` has only the wire versions {}",
-            known.join(" and ")
-        )));
+        let known = known.join(" and ");
+        let why = format!("`{name}` has only the wire versions {known}");
+        return Err(invalid(why));
     };
     let size = bytes.len() as u64;
     let end = at.checked_add(record.size.into());
     if end.is_none_or(|end| end > size) {
         let (file, needed) = (options.file.display(), record.size);
-        return Err(invalid(format!(
-            "{file}: `{name}` takes {needed} bytes, but the file ends at {size}"
-        )));
+        let why = format!("{file}: `{name}` takes {needed} bytes, but the file ends at {size}");
+        return Err(invalid(why));
     }
     let bytes = usize::try_from(at).ok().and_then(|at| bytes.get(at..));
     let view = View {
@@ -96,10 +92,9 @@ fn whole(
     let path = path.display();
     let Some(grammar) = grammar_of(layout, bytes) else {
         let known: Vec<_> = layout.grammars.iter().map(|it| it.file.as_str()).collect();
-        return Err(invalid(format!(
-            "{path}: byte 0: not the magic of {}",
-            known.join(" or ")
-        )));
+        let known = known.join(" or ");
+        let why = format!("{path}: byte 0: not the magic of {known}");
+        return Err(invalid(why));
     };
     let file = match File::open(layout, grammar, bytes) {
         Ok(file) => file,

@@ -24,9 +24,8 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<String
         if !context.spec.wires().any(|known| known == wire) {
             let known: Vec<String> = context.spec.wires().map(|wire| wire.to_string()).collect();
             let known = known.join(" and ");
-            return Err(invalid(format!(
-                "there is no wire version {wire}, only {known}"
-            )));
+            let why = format!("there is no wire version {wire}, only {known}");
+            return Err(invalid(why));
         }
     }
     Ok(diff(context.spec, options.from, options.to))

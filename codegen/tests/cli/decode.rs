@@ -17,11 +17,8 @@ fn each_field_is_shown_with_its_offset_and_meaning() {
     let ran = run(&real_spec(), &["decode", &sample(INDEX)]);
     let lines: Vec<_> = ran.succeeds().lines().collect();
     assert_eq!(lines[1], "         0    magic            u8[4]   \"ATI2\"");
-    assert!(
-        lines[5].contains("os               u8      "),
-        "{}",
-        lines[5]
-    );
+    let os = lines[5];
+    assert!(os.contains("os               u8      "), "{os}");
     let events = lines.iter().filter(|line| line.ends_with("  index_event"));
     let events = events.count();
     let kinds = lines
@@ -56,15 +53,9 @@ fn a_file_that_cannot_be_decoded_is_refused_with_the_location() {
         assert_eq!(ran.stdout, "");
         (ran.status, ran.stderr.replace(&path, "FILE"))
     };
-    assert_eq!(
-        refused(b"ATI2", &[]),
-        (
-            1,
-            "FILE: byte 0: Index header, magic: expected a header of 64 bytes (ATF-IHDR-001); \
-             a record of it: --record index_header --at 0\n"
-                .to_owned()
-        )
-    );
+    let says = "FILE: byte 0: Index header, magic: expected a header of 64 bytes (ATF-IHDR-001); \
+         a record of it: --record index_header --at 0\n";
+    assert_eq!(refused(b"ATI2", &[]), (1, says.to_owned()));
     let usage = |says: &str| (2, format!("atf-codegen: {says}\n"));
     assert_eq!(
         refused(b"#!/bin/sh", &[]),
@@ -79,10 +70,6 @@ fn a_file_that_cannot_be_decoded_is_refused_with_the_location() {
         refused(&[0; 40], &wires),
         usage("`index_event` has only the wire versions 1 and 2")
     );
-    let unknown = refused(&[0; 40], &["--record", "indexevent", "--at", "0"]);
-    assert!(
-        unknown
-            .1
-            .contains("there is no record `indexevent`, only index_header")
-    );
+    let (_, unknown) = refused(&[0; 40], &["--record", "indexevent", "--at", "0"]);
+    assert!(unknown.contains("there is no record `indexevent`, only index_header"));
 }

@@ -138,10 +138,8 @@ fn diff_shows_moved_added_and_removed_fields() {
         assert!(is_there, "{line} in\n{}", ran.stdout);
     }
     let same = run(&real_spec(), &["spec", "diff", "1", "1"]).stdout;
-    assert!(
-        same.lines().all(|line| line.ends_with(": the same")),
-        "{same}"
-    );
+    let is_same = |line: &str| line.ends_with(": the same");
+    assert!(same.lines().all(is_same), "{same}");
 }
 
 #[test]

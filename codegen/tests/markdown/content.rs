@@ -4,6 +4,11 @@ use atf_spec::reconcile::How;
 
 use crate::reference::{Reference, tables};
 
+/// Removes the marks of code and the escapes.
+fn words(text: &str) -> String {
+    text.replace(['`', '\\'], "")
+}
+
 #[test]
 fn every_rule_has_an_anchor_and_all_its_text() {
     let reference = Reference::get();
@@ -12,18 +17,11 @@ fn every_rule_has_an_anchor_and_all_its_text() {
     for (_, rule) in reference.spec.all_rules() {
         let (id, anchor) = (rule.id.as_str(), rule.id.to_lowercase());
         assert!(pages["rules.md"].has(&anchor), "{id}");
-        let (_, section) = text
-            .split_once(&format!("### {id}\n"))
-            .expect("the rule has a heading");
-        let section = section
-            .split("\n#")
-            .next()
-            .expect("split gives at least one part");
-        let words = |text: &str| text.replace(['`', '\\'], "");
-        assert!(
-            words(section).contains(&words(&rule.rule)),
-            "{id}: {section}"
-        );
+        let section = text.split_once(&format!("### {id}\n"));
+        let (_, section) = section.expect("the rule has a heading");
+        let section = section.split("\n#").next().unwrap_or_default();
+        let has_it = words(section).contains(&words(&rule.rule));
+        assert!(has_it, "{id}: {section}");
         for name in rule.about.iter().chain(&rule.settled_by) {
             assert!(section.contains(&format!("[`{name}`](")), "{id}: {name}");
         }
@@ -55,10 +53,8 @@ fn every_field_is_in_each_wire_versions_offset_table() {
                 let is_row = |row: &&Vec<&str>| {
                     row[..3] == [offset.as_str(), &size, &ty] && row[3].ends_with(&name)
                 };
-                let found = rows
-                    .iter()
-                    .filter(|row| row.len() > 4)
-                    .any(|row| is_row(&row));
+                let mut rows = rows.iter().filter(|row| row.len() > 4);
+                let found = rows.any(|row| is_row(&row));
                 assert!(found, "{page}: {} at {}", field.name, field.offset);
                 let anchor = format!("field-{}", field.name);
                 assert!(pages[page.as_str()].has(&anchor), "{page}: {anchor}");
@@ -74,7 +70,6 @@ fn every_disagreement_is_on_the_page_with_each_claim() {
     let reference = Reference::get();
     let pages = reference.pages();
     let text = reference.text("reconciliation.md");
-    let words = |text: &str| text.replace(['`', '\\'], "");
     for found in &reference.found.disagreements {
         let key = found.key.to_string();
         assert!(pages["reconciliation.md"].has(&key), "{key} has an anchor");
@@ -100,14 +95,9 @@ fn every_disagreement_is_on_the_page_with_each_claim() {
             assert!(rows.iter().any(is_row), "{key}: {}", claim.source);
         }
         let decision = &found.settlement.as_ref().expect(&key).decision;
-        assert!(
-            words(text).contains(&words(&decision.title)),
-            "{key}: its decision"
-        );
-        assert!(
-            words(text).contains(&words(&decision.reason)),
-            "{key}: its reason"
-        );
+        for said in [&decision.title, &decision.reason] {
+            assert!(words(text).contains(&words(said)), "{key}: {said}");
+        }
     }
 }
 
@@ -137,11 +127,8 @@ fn every_named_number_and_manifest_key_is_on_its_page() {
         }
     }
     for constant in &reference.layout.constants {
-        assert!(
-            reference.text("enums.md").contains(&constant.name),
-            "{}",
-            constant.name
-        );
+        let name = &constant.name;
+        assert!(reference.text("enums.md").contains(name), "{name}");
     }
     for object in &reference.spec.manifest.objects {
         for field in &object.fields {

@@ -51,26 +51,19 @@ fn pictures_have_titles_and_are_self_contained() {
                 .unwrap_or_default()
                 .to_owned()
         };
-        assert!(
-            !text("title").is_empty() && !text("desc").is_empty(),
-            "{}",
-            file.path
-        );
+        let path = &file.path;
+        let is_titled = !text("title").is_empty() && !text("desc").is_empty();
+        assert!(is_titled, "{path}");
         assert!(
             text("style").contains("prefers-color-scheme: dark"),
-            "{}",
-            file.path
+            "{path}"
         );
         assert_eq!(file.text.matches(GENERATED).count(), 1, "{}", file.path);
         for node in svg.descendants() {
             let reaches_out = node
                 .attributes()
                 .any(|attribute| attribute.name() == "href");
-            assert!(
-                !reaches_out && !node.has_tag_name("script"),
-                "{}",
-                file.path
-            );
+            assert!(!reaches_out && !node.has_tag_name("script"), "{path}");
         }
     }
 }

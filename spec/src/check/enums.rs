@@ -25,10 +25,8 @@ fn members(enumeration: &EnumSpec, faults: &mut Vec<Diagnostic>) {
     for member in &enumeration.members {
         let value = member.value;
         if let Some(last) = last.filter(|last| last.value >= value.value) {
-            let why = format!(
-                "the members of `{}` are not in ascending order",
-                enumeration.name
-            );
+            let name = &enumeration.name;
+            let why = format!("the members of `{name}` are not in ascending order");
             let fault = Diagnostic::error(value.place, why);
             faults.push(fault.related(last.place, "the previous member"));
         }

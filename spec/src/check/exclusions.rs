@@ -16,11 +16,8 @@ pub(super) fn exclusions(spec: &Spec, rule: &RuleSpec, faults: &mut Vec<Diagnost
         let mut given = rule.excludes.iter().filter(broken);
         let is_given = given.any(|exclusion| exclusion.verdict.value == verdict);
         if needs_reason(rule, verdict) && !is_given {
-            let why = format!(
-                "{} does not allow `{}` but gives no reason",
-                rule.id,
-                verdict.name()
-            );
+            let (id, name) = (&rule.id, verdict.name());
+            let why = format!("{id} does not allow `{name}` but gives no reason");
             let help = "name the lines or the harm in `excludes`, or list the verdict in `allows`";
             faults.push(Diagnostic::error(rule.reader.place, why).help(help));
         }
@@ -38,10 +35,9 @@ pub(super) fn exclusions(spec: &Spec, rule: &RuleSpec, faults: &mut Vec<Diagnost
         }
         for cited in exclusion.lines.iter() {
             if spec.sentence(rule, cited).is_none() {
-                let why = format!(
-                    "no statement with the lines {cited} is about a topic that {} cites",
-                    rule.id
-                );
+                let id = &rule.id;
+                let why =
+                    format!("no statement with the lines {cited} is about a topic that {id} cites");
                 let help = "a sentence excludes verdicts only where it is about the rule: \
                     cite its topic in `settled_by`";
                 faults.push(Diagnostic::error(cited.place, why).help(help));

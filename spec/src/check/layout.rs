@@ -65,18 +65,14 @@ fn check_field(field: &FieldSpec, wires: &[Wire], faults: &mut Vec<Diagnostic>) 
         }
         let is_placed = own.offset.or(field.offset).is_some() && own.ty.or(field.ty).is_some();
         if !is_placed {
-            let why = format!(
-                "`{}` needs an offset and a type in wire version {name}",
-                field.name
-            );
+            let field = &field.name;
+            let why = format!("`{field}` needs an offset and a type in wire version {name}");
             faults.push(Diagnostic::error(name.place, why));
         }
     }
     if field.wire.is_empty() && (field.offset.is_none() || field.ty.is_none()) {
-        let why = format!(
-            "`{}` needs an offset and a type, or `wire` with those",
-            field.name
-        );
+        let name = &field.name;
+        let why = format!("`{name}` needs an offset and a type, or `wire` with those");
         faults.push(Diagnostic::error(field.name.place, why));
     }
     for wire in wires {

@@ -33,10 +33,8 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
         let is_number =
             |text: &str| text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_digit());
         if !number.is_some_and(is_number) {
-            let why = format!(
-                "`{}` is not `{}-` followed by three digits",
-                rule.id, file.prefix
-            );
+            let (id, prefix) = (&rule.id, &file.prefix);
+            let why = format!("`{id}` is not `{prefix}-` followed by three digits");
             faults.push(Diagnostic::error(rule.id.place, why).related(file.prefix.place, "prefix"));
         }
         wires_exist(spec, &rule.wire, faults);

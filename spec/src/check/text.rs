@@ -18,10 +18,8 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     let help = "once the claims are correct, run `atf-codegen spec check --sources DIR --bless`";
     for source in &spec.sources {
         let digests = spec.digests.sources.get(&source.source);
-        let digested: Vec<Span<'_>> = spans(source)
-            .into_iter()
-            .filter(Span::needs_digest)
-            .collect();
+        let digested = spans(source).into_iter().filter(Span::needs_digest);
+        let digested: Vec<Span<'_>> = digested.collect();
         for span in &digested {
             let name = span.lines.to_string();
             if digests.and_then(|digests| digests.get(&name)).is_none() {
@@ -32,10 +30,8 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
         for (name, _) in digests.iter().flat_map(|digests| digests.iter()) {
             let is_claimed = |span: &Span<'_>| span.lines.to_string() == name.value;
             if !digested.iter().any(is_claimed) {
-                let why = format!(
-                    "{} has a digest for `{name}`, but no claim has these lines",
-                    source.source
-                );
+                let id = &source.source;
+                let why = format!("{id} has a digest for `{name}`, but no claim has these lines");
                 faults.push(Diagnostic::error(name.place, why).help(help));
             }
         }

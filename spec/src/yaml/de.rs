@@ -128,10 +128,8 @@ impl<'a> Decoder<'a> {
     }
 
     fn wrong(self, expected: &str) -> Fault {
-        de::Error::custom(format!(
-            "expected {expected}, found {}",
-            self.node.value.kind()
-        ))
+        let found = self.node.value.kind();
+        de::Error::custom(format!("expected {expected}, found {found}"))
     }
 
     fn entries(self) -> Result<&'a [(Key, Node)], Fault> {

@@ -143,10 +143,8 @@ fn assertions(record: &Record, fields: &RecordLayout, ident: &Ident) -> TokenStr
     let offsets = fields.fields.iter().map(|field| {
         let field_ident = format_ident!("{}", field.name);
         let offset = Literal::u32_unsuffixed(field.offset);
-        let message = format!(
-            "{name}.{} must be at offset {offset} in wire version {wire}",
-            field.name
-        );
+        let message =
+            format!("{name}.{field_ident} must be at offset {offset} in wire version {wire}");
         quote! {
             const _: () = ::core::assert!(
                 ::core::mem::offset_of!(#ident, #field_ident) == #offset, #message

@@ -174,13 +174,9 @@ impl<'a> Decoded<'a> {
     }
 
     fn structure(&self, ident: &Ident) -> TokenStream {
-        let docs = doc::attributes(&[
-            self.record.doc.clone(),
-            format!(
-                "`{}` of `{}`, decoded from any wire version.",
-                self.record.name, self.record.file
-            ),
-        ]);
+        let (name, file) = (&self.record.name, &self.record.file);
+        let place = format!("`{name}` of `{file}`, decoded from any wire version.");
+        let docs = doc::attributes(&[self.record.doc.clone(), place]);
         let wire = self.is_header().then(|| {
             quote! {
                 /// The file's wire version.
@@ -323,10 +319,8 @@ impl<'a> Decoded<'a> {
             }
             let nones: Option<Vec<u64>> = all.iter().map(|field| field.none).collect();
             let nones = nones?.into_iter().map(Literal::u64_unsuffixed);
-            let doc = format!(
-                "The value of `{}` that means \"none\", by wire version.",
-                field.key()
-            );
+            let key = field.key();
+            let doc = format!("The value of `{key}` that means \"none\", by wire version.");
             let docs = doc::attributes(&[doc]);
             let name = format_ident!("{name}_NONE");
             let count = Literal::usize_unsuffixed(layouts.len());
