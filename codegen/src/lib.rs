@@ -7,8 +7,11 @@
 
 pub mod emit;
 
+use serde::Deserialize;
+
 /// A generated file: its path and text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct GeneratedFile {
     /// The path from the root of the repository, with `/` between folders.
     pub path: String,

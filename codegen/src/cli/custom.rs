@@ -70,14 +70,7 @@ fn collect(dir: &Path, prefix: &str, templates: &mut Templates) -> io::Result<()
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Answer {
-    files: Vec<Answered>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Answered {
-    path: String,
-    text: String,
+    files: Vec<GeneratedFile>,
 }
 
 /// Runs a program with `layout.json` as its standard input, and reads the files from its standard
@@ -106,7 +99,8 @@ pub(super) fn answered(program: &Path, context: &Context<'_>) -> io::Result<Vec<
         at(program, format_args!("{expected}: {error}"))
     })?;
     let mut files: Vec<GeneratedFile> = Vec::new();
-    for Answered { path, text } in answer.files {
+    for file in answer.files {
+        let path = &file.path;
         // The path is joined to the output folder on every system.
         let is_inside = path
             .split('/')
@@ -115,10 +109,10 @@ pub(super) fn answered(program: &Path, context: &Context<'_>) -> io::Result<Vec<
             let why = format!("`{path}` is not a path below the output folder");
             return Err(at(program, why));
         }
-        if files.iter().any(|file| file.path == path) {
+        if files.iter().any(|other| other.path == *path) {
             return Err(at(program, format_args!("two files are named `{path}`")));
         }
-        files.push(GeneratedFile { path, text });
+        files.push(file);
     }
     Ok(files)
 }
