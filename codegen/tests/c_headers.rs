@@ -70,18 +70,11 @@ fn including_both_single_headers_is_one_clear_error() {
     for compiler in Compiler::all() {
         for [first, second] in [["atf_v1.h", "atf_v2.h"], ["atf_v2.h", "atf_v1.h"]] {
             let source = format!("#include \"{first}\"\n#include \"{second}\"\n");
-            let message = compiler
-                .check(&bench, &source, &[])
-                .expect_err("the names are the same");
-            assert!(
-                message.contains("include atf_wire.h instead"),
-                "{compiler}: {message}"
-            );
-            assert_eq!(
-                message.matches("error:").count(),
-                1,
-                "{compiler}: {message}"
-            );
+            let checked = compiler.check(&bench, &source, &[]);
+            let message = checked.expect_err("the names are the same");
+            let is_clear = message.contains("include atf_wire.h instead");
+            let is_one = message.matches("error:").count() == 1;
+            assert!(is_clear && is_one, "{compiler}: {message}");
         }
     }
 }
@@ -122,11 +115,9 @@ fn each_way_of_packing_suffices_and_its_absence_is_detected() {
     let without = |marks: &[&str]| {
         let mut files = headers(&layout(), "atf_wire.h");
         for mark in marks {
-            assert!(
-                files[0].text.contains(mark),
-                "{mark} is missing, so it cannot be removed"
-            );
-            files[0].text = files[0].text.replace(mark, "");
+            let text = &mut files[0].text;
+            assert!(text.contains(mark), "{mark} is missing");
+            *text = text.replace(mark, "");
         }
         Bench::new(&files)
     };
@@ -140,10 +131,8 @@ fn each_way_of_packing_suffices_and_its_absence_is_detected() {
         assert_eq!(check(&by_pragma), Ok(()), "{compiler}");
         assert_eq!(check(&by_attribute), Ok(()), "{compiler}");
         let message = check(&unpacked).expect_err("a detail header has unaligned fields");
-        assert!(
-            message.contains("detail_header.events_offset"),
-            "{compiler}: {message}"
-        );
+        let field = "detail_header.events_offset";
+        assert!(message.contains(field), "{compiler}: {message}");
     }
 }
 
@@ -151,14 +140,9 @@ fn each_way_of_packing_suffices_and_its_absence_is_detected() {
 fn the_module_map_names_each_header() {
     let files = emit::c::headers(&layout());
     let bench = Bench::new(&files);
-    let map = format!(
-        "-fmodule-map-file={}",
-        bench.path().join("module.modulemap").display()
-    );
-    let cache = format!(
-        "-fmodules-cache-path={}",
-        bench.path().join("cache").display()
-    );
+    let folder = bench.path().display();
+    let map = format!("-fmodule-map-file={folder}/module.modulemap");
+    let cache = format!("-fmodules-cache-path={folder}/cache");
     let modules = [
         ("AtfV1", "ATF_INDEX_HEADER_VERSION == 1"),
         ("AtfV2", "ATF_INDEX_HEADER_VERSION == 2"),
@@ -267,18 +251,11 @@ fn generated_files_are_marked_and_end_with_one_line_feed() {
     let mut files = emit::c::headers(&layout);
     files.push(emit::c::probe(&layout));
     for file in files {
-        let first = file.text.lines().next();
-        assert!(
-            first.is_some_and(|line| line.contains(GENERATED)),
-            "{}",
-            file.path
-        );
-        assert!(
-            file.text.ends_with('\n') && !file.text.ends_with("\n\n"),
-            "{}",
-            file.path
-        );
-        let blank_at_end = file.text.lines().find(|line| line.ends_with(' '));
-        assert_eq!(blank_at_end, None, "{}", file.path);
+        let (path, text) = (&file.path, &file.text);
+        let first = text.lines().next().unwrap_or_default();
+        assert!(first.contains(GENERATED), "{path}");
+        assert!(text.ends_with('\n') && !text.ends_with("\n\n"), "{path}");
+        let blank_at_end = text.lines().find(|line| line.ends_with(' '));
+        assert_eq!(blank_at_end, None, "{path}");
     }
 }

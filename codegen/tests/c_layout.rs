@@ -67,7 +67,9 @@ fn expected_probe(layout: &Layout) -> Vec<String> {
 #[test]
 fn a_wrong_offset_stops_the_compiler_at_that_field_and_no_other() {
     let mut layout = layout();
-    let field = field_mut(&mut layout, "index_header", 1, "event_count");
+    let fields = &mut layout.records[0].layouts[0].fields;
+    let field = fields.iter_mut().find(|field| field.name == "event_count");
+    let field = field.expect("a field of the index header");
     field.offset += 1;
     let wrong = "index_header.event_count";
     let message = format!("must be at offset {} in wire version 1", field.offset);
@@ -76,9 +78,8 @@ fn a_wrong_offset_stops_the_compiler_at_that_field_and_no_other() {
     for compiler in Compiler::all() {
         for (header, c_name) in [("v1", "AtfIndexHeader"), ("wire", "AtfV1IndexHeader")] {
             let source = format!("#include \"atf_{header}.h\"\n");
-            let printed = compiler
-                .check(&bench, &source, &[])
-                .expect_err("the offset is wrong");
+            let checked = compiler.check(&bench, &source, &[]);
+            let printed = checked.expect_err("the offset is wrong");
             let message = format!("{wrong} ({c_name}) {message}");
             assert!(printed.contains(&message), "{compiler}: {printed}");
             let named = named(&layout, &printed);
@@ -98,26 +99,19 @@ fn each_record_compiles_alone_and_each_of_its_asserts_can_fail() {
         let sound = emit::c::record_definition(&layout, record, wire);
         let mut wrong = record.clone();
         wrong.size += 1;
-        let layouts = wrong
-            .layouts
-            .iter_mut()
-            .filter(|layout| layout.wire == wire);
-        layouts
-            .flat_map(|layout| &mut layout.fields)
-            .for_each(|field| field.offset += 1);
+        let layouts = wrong.layouts.iter_mut().filter(|it| it.wire == wire);
+        let moved = layouts.flat_map(|layout| &mut layout.fields);
+        moved.for_each(|field| field.offset += 1);
         let wrong = emit::c::record_definition(&layout, &wrong, wire);
-        let mut all: BTreeSet<String> = fields(record, wire)
-            .iter()
-            .map(|f| format!("{}.{}", record.name, f.name))
-            .collect();
-        all.insert(record.name.clone());
+        let all = fields(record, wire).iter();
+        let all = all.map(|field| format!("{}.{}", record.name, field.name));
+        let all: BTreeSet<String> = all.chain([record.name.clone()]).collect();
 
         for compiler in &compilers {
             let context = format!("{compiler}: {} in wire version {wire}", record.name);
             assert_eq!(compiler.check(&bench, &sound, &[]), Ok(()), "{context}");
-            let printed = compiler
-                .check(&bench, &wrong, &[])
-                .expect_err("everything is wrong");
+            let checked = compiler.check(&bench, &wrong, &[]);
+            let printed = checked.expect_err("everything is wrong");
             assert_eq!(named(&layout, &printed), all, "{context}: {printed}");
         }
     }
@@ -126,16 +120,14 @@ fn each_record_compiles_alone_and_each_of_its_asserts_can_fail() {
 #[test]
 fn a_field_of_the_wrong_size_stops_the_compiler() {
     let layout = layout();
-    let record = layout
-        .record("detail_function_payload")
-        .expect("a record of the format");
+    let record = layout.record("detail_function_payload");
+    let record = record.expect("a record of the format");
     let sound = emit::c::record_definition(&layout, record, 1);
     let wrong = sound.replace("uint16_t _reserved;", "uint32_t _reserved;");
     assert_ne!(sound, wrong);
     for compiler in Compiler::all() {
-        let printed = compiler
-            .check(&Bench::new(&[]), &wrong, &[])
-            .expect_err("a size is wrong");
+        let checked = compiler.check(&Bench::new(&[]), &wrong, &[]);
+        let printed = checked.expect_err("a size is wrong");
         let named = named(&layout, &printed);
         let expected = ["", "._reserved"].map(|field| format!("{}{field}", record.name));
         assert_eq!(named, expected.into(), "{compiler}: {printed}");
@@ -159,10 +151,8 @@ fn the_comments_contain_everything_in_the_layout() {
     for enumeration in &mut layout.enums {
         mark(&mut enumeration.doc, enumeration.name.clone());
         for member in &mut enumeration.members {
-            mark(
-                &mut member.doc,
-                format!("{}.{}", enumeration.name, member.name),
-            );
+            let name = format!("{}.{}", enumeration.name, member.name);
+            mark(&mut member.doc, name);
         }
     }
     for source in &mut layout.sources {
@@ -175,11 +165,7 @@ fn the_comments_contain_everything_in_the_layout() {
             record.followed_by.get_or_insert_default(),
             format!("{}-behind", record.name),
         );
-        for field in record
-            .layouts
-            .iter_mut()
-            .flat_map(|layout| &mut layout.fields)
-        {
+        for field in record.layouts.iter_mut().flat_map(|it| &mut it.fields) {
             // A field has the same marks in both wire versions, so each header must contain the
             // marks of all its fields.
             let name = format!("{}.{}", record.name, field.name);
@@ -203,29 +189,13 @@ fn the_comments_contain_everything_in_the_layout() {
 }
 
 fn records(layout: &Layout) -> impl Iterator<Item = (&Record, Wire)> {
-    let wires = |record: &Record| record.layouts.iter().map(|l| l.wire).collect::<Vec<_>>();
-    layout
-        .records
-        .iter()
-        .flat_map(move |r| wires(r).into_iter().map(move |wire| (r, wire)))
+    let records = layout.records.iter();
+    records.flat_map(|record| record.layouts.iter().map(move |own| (record, own.wire)))
 }
 
 fn fields(record: &Record, wire: Wire) -> &[Field] {
-    &record
-        .layout(wire)
-        .expect("the wire version is the record's own")
-        .fields
-}
-
-fn field_mut<'a>(layout: &'a mut Layout, record: &str, wire: Wire, name: &str) -> &'a mut Field {
-    let records = layout.records.iter_mut().filter(|r| r.name == record);
-    let layouts = records
-        .flat_map(|r| &mut r.layouts)
-        .filter(|l| l.wire == wire);
-    let mut fields = layouts
-        .flat_map(|l| &mut l.fields)
-        .filter(|f| f.name == name);
-    fields.next().expect("a field of the format")
+    let layout = record.layout(wire);
+    &layout.expect("the wire version is the record's own").fields
 }
 
 /// Returns the records and fields mentioned in a compiler's errors, as `record` and `record.field`.

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use atf_samples::layout::Record as Typed;
-use atf_spec::layout::{Layout, Record, Value, Wire};
+use atf_spec::layout::{Field, Layout, Record, Value, Wire};
 
 /// The members of an enumeration: name and value.
 type Members = &'static [(&'static str, u64)];
@@ -53,12 +53,15 @@ fn record<'a>(layout: &'a Layout, name: &str) -> &'a Record {
     layout.record(name).expect("a record of the format")
 }
 
+fn field<'a>(layout: &'a Layout, record: &str, wire: Wire, name: &str) -> &'a Field {
+    let layout = self::record(layout, record).layout(wire);
+    let layout = layout.expect("a wire version");
+    layout.field(name).expect("a field")
+}
+
 /// Returns a field's fixed value in a wire version.
-fn value(layout: &Layout, record: &str, wire: Wire, field: &str) -> Option<Value> {
-    let layout = self::record(layout, record)
-        .layout(wire)
-        .expect("a wire version");
-    layout.field(field).expect("a field").value.clone()
+fn value(layout: &Layout, record: &str, wire: Wire, name: &str) -> Option<Value> {
+    field(layout, record, wire, name).value.clone()
 }
 
 #[test]
@@ -72,22 +75,14 @@ fn every_field_is_where_the_documents_put_it() {
     {
         let name = typed.name();
         let record = record(&layout, name);
-        let fields = &record
-            .layout(wire)
-            .expect("all wire versions have all records")
-            .fields;
-        let found = fields
-            .iter()
-            .map(|it| (it.offset as usize, it.ty.size() as usize, it.name.as_str()));
-        let expected = typed
-            .fields(wire)
-            .iter()
-            .map(|it| (it.offset, it.size, it.name));
-        assert_eq!(
-            found.collect::<Vec<_>>(),
-            expected.collect::<Vec<_>>(),
-            "{name} in wire version {wire}"
-        );
+        let layout = record.layout(wire);
+        let fields = &layout.expect("all wire versions have all records").fields;
+        let found = fields.iter();
+        let found = found.map(|it| (it.offset as usize, it.ty.size() as usize, &*it.name));
+        let found: Vec<_> = found.collect();
+        let expected = typed.fields(wire).iter();
+        let expected: Vec<_> = expected.map(|it| (it.offset, it.size, it.name)).collect();
+        assert_eq!(found, expected, "{name} in wire version {wire}");
         assert_eq!(record.size as usize, typed.size(), "{name}");
         // The tables have no gaps or overlaps.
         let end = typed.fields(wire).iter().fold(0, |end, field| {
@@ -136,11 +131,8 @@ fn fixed_values_match_the_documents() {
         for record in ["index_header", "detail_header"] {
             let number = |field| value(&layout, record, wire, field);
             assert_eq!(number("endian"), Some(Value::Number(1)), "{record}");
-            assert_eq!(
-                number("version"),
-                Some(Value::Number(wire.into())),
-                "{record}"
-            );
+            let version = Some(Value::Number(wire.into()));
+            assert_eq!(number("version"), version, "{record}");
         }
         let event_size = value(&layout, "index_header", wire, "event_size");
         assert_eq!(event_size, Some(Value::Number(32)));
@@ -191,12 +183,7 @@ fn enumerations_belong_to_the_documented_fields() {
 fn version_1_counts_and_links_have_32_bits_and_the_greatest_link_means_none() {
     let layout = layout();
     for (wire, size, greatest) in [(1, 4, 0xFFFF_FFFF), (2, 8, 0xFFFF_FFFF_FFFF_FFFF)] {
-        let field = |record: &str, field: &str| {
-            let layout = self::record(&layout, record)
-                .layout(wire)
-                .expect("a wire version");
-            layout.field(field).expect("a field").clone()
-        };
+        let field = |record: &str, name: &str| field(&layout, record, wire, name);
         assert_eq!(field("index_header", "event_count").ty.size(), size);
         assert_eq!(field("index_event", "detail_seq").ty.size(), size);
         assert_eq!(field("detail_event_header", "index_seq").ty.size(), size);

@@ -107,27 +107,20 @@ fn without_its_decisions_each_disagreement_is_a_fault() {
     let mut spec = REAL.spec.clone().expect("the spec is well-formed");
     for record in &mut spec.records {
         record.decisions = List::default();
-        record
-            .fields
-            .0
-            .iter_mut()
-            .for_each(|field| field.decisions = List::default());
+        for field in &mut record.fields.0 {
+            field.decisions = List::default();
+        }
     }
-    spec.enums
-        .enums
-        .0
-        .iter_mut()
-        .for_each(|known| known.decisions = List::default());
-    spec.topics
-        .iter_mut()
-        .for_each(|topic| topic.decisions = List::default());
+    for known in &mut spec.enums.enums.0 {
+        known.decisions = List::default();
+    }
+    for topic in &mut spec.topics {
+        topic.decisions = List::default();
+    }
     let found = reconcile(&spec);
     assert!(found.groups(&spec).is_empty(), "nothing is settled");
-    let faults: BTreeSet<String> = found
-        .faults
-        .into_iter()
-        .map(|fault| fault.message)
-        .collect();
+    let faults = found.faults.into_iter().map(|fault| fault.message);
+    let faults: BTreeSet<String> = faults.collect();
     let unsettled = |(key, _): &(&str, _)| format!("unsettled: the claims about {key} differ");
     assert_eq!(faults, KNOWN.iter().map(unsettled).collect());
 }
