@@ -83,10 +83,8 @@ fn search(change: &str, name: &str) -> (&'static str, Vec<String>) {
 
 /// Returns whether a file contains an example or is named after it.
 fn mentions(path: &str, text: &str, name: &str, (folder, words): &(&str, Vec<String>)) -> bool {
-    let mut parts = path
-        .strip_prefix(folder)
-        .into_iter()
-        .flat_map(|it| it.split('/'));
+    let within = path.strip_prefix(folder).into_iter();
+    let mut parts = within.flat_map(|it| it.split('/'));
     let is_module = |line: &str| line.trim_start_matches("pub ") == format!("mod {name};");
     words.iter().any(|word| has_word(text, word))
         || parts.any(|part| part.split('.').next() == Some(name))

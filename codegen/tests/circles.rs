@@ -69,11 +69,8 @@ impl Package {
     fn read(name: &str) -> Self {
         let mut this = Self::default();
         this.collect(&format!("{name}/src"), &[]);
-        let files: Vec<_> = this
-            .modules
-            .iter()
-            .map(|(m, it)| (m.clone(), it.file.clone()))
-            .collect();
+        let files = this.modules.iter();
+        let files: Vec<_> = files.map(|(m, it)| (m.clone(), it.file.clone())).collect();
         for (module, file) in files {
             let parsed =
                 syn::parse_file(&text(&file)).unwrap_or_else(|error| panic!("{file}: {error}"));

@@ -96,11 +96,8 @@ fn every_field_is_where_the_documents_put_it() {
 #[test]
 fn the_records_are_in_file_order() {
     let layout = layout();
-    let found: Vec<(&str, &str)> = layout
-        .records
-        .iter()
-        .map(|record| (record.name.as_str(), record.file.as_str()))
-        .collect();
+    let found = layout.records.iter();
+    let found: Vec<(&str, &str)> = found.map(|it| (&*it.name, &*it.file)).collect();
     let expected = [
         ("index_header", "index.atf"),
         ("index_event", "index.atf"),

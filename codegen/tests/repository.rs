@@ -120,12 +120,10 @@ fn spec() -> atf_spec::load::Spec {
 fn has_test(text: &str, name: &str) -> bool {
     let head = format!("fn {name}(");
     let lines = text.lines().rev().map(str::trim);
-    let mut above = lines.skip_while(|line| !line.starts_with(&head)).skip(1);
+    let above = lines.skip_while(|line| !line.starts_with(&head)).skip(1);
     let is_attribute = |line: &&str| line.starts_with("#[") || line.starts_with("///");
-    above
-        .by_ref()
-        .take_while(is_attribute)
-        .any(|line| line == "#[test]")
+    let mut attributes = above.take_while(is_attribute);
+    attributes.any(|line| line == "#[test]")
 }
 
 /// The spec's compiler checks the rules in `held_by` and `tested_by`. This test checks everything
@@ -134,15 +132,10 @@ fn has_test(text: &str, name: &str) -> bool {
 fn every_cited_test_benchmark_and_section_exists() {
     let spec = spec();
     let held = spec.topics.iter().flat_map(|topic| &topic.held_by);
-    let tested = spec
-        .decisions
-        .silences
-        .iter()
-        .flat_map(|silence| &silence.tested_by);
-    let holds: Vec<Hold<'_>> = held
-        .chain(tested)
-        .filter_map(|text| Hold::parse(text))
-        .collect();
+    let silences = spec.decisions.silences.iter();
+    let tested = silences.flat_map(|silence| &silence.tested_by);
+    let holds = held.chain(tested).filter_map(|text| Hold::parse(text));
+    let holds: Vec<Hold<'_>> = holds.collect();
     assert!(holds.len() > 50, "only {} holds", holds.len());
     let measured = text("docs/speed.md");
     for hold in holds {

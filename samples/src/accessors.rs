@@ -34,11 +34,9 @@ fn fields(layout: &Value) -> impl Iterator<Item = Field<'_>> {
             Some((scalar, count)) => (scalar, Some(count.trim_end_matches(']').parse().unwrap())),
             None => (ty, None),
         };
+        let name = field["known_as"].as_str().or(field["name"].as_str());
         Field {
-            name: field["known_as"]
-                .as_str()
-                .or(field["name"].as_str())
-                .unwrap(),
+            name: name.unwrap(),
             offset: usize::try_from(field["offset"].as_u64().unwrap()).unwrap(),
             width: scalar[1..].parse::<usize>().unwrap() / 8,
             count,

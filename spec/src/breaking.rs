@@ -147,11 +147,8 @@ fn breaks(path: &str, old: Option<&Value>, new: Option<&Value>) -> Breaks {
 
 /// Returns the members of a `layout.json` that are part of the format.
 pub fn members(edition: &Value) -> impl Iterator<Item = &str> {
-    let keys = edition
-        .as_object()
-        .into_iter()
-        .flatten()
-        .map(|(key, _)| key.as_str());
+    let members = edition.as_object().into_iter().flatten();
+    let keys = members.map(|(key, _)| key.as_str());
     keys.filter(|key| !IGNORED.contains(key))
 }
 

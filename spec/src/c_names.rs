@@ -144,10 +144,8 @@ pub fn of_headers(layout: &Layout, wire: Wire) -> Vec<(String, Owner<'_>)> {
     let guards = layout.wires.iter().map(|&wire| guard(wire));
     let guards = guards.chain([GUARD_OF_EVERY_WIRE.to_owned()]);
     let fixed = OF_EVERY_HEADER.iter().map(|&name| name.to_owned());
-    let mut all: Vec<_> = fixed
-        .chain(guards)
-        .map(|name| (name, Owner::Header))
-        .collect();
+    let fixed = fixed.chain(guards);
+    let mut all: Vec<_> = fixed.map(|name| (name, Owner::Header)).collect();
     let constants = layout.constants.iter();
     let shared = constants.filter(|constant| is_shared(layout, constant));
     all.extend(shared.map(|it| (it.name.clone(), Owner::Constant(&it.name))));

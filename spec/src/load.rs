@@ -90,10 +90,8 @@ pub fn load(origin: &Origin, overlay: Option<&Path>) -> (Files, Result<Spec, Vec
 impl Spec {
     /// Returns the wire versions, ascending.
     pub fn wires(&self) -> impl Iterator<Item = Wire> {
-        self.format
-            .wires
-            .iter()
-            .filter_map(|(wire, _)| wire.parse().ok())
+        let wires = self.format.wires.iter();
+        wires.filter_map(|(wire, _)| wire.parse().ok())
     }
 
     /// Returns the wire versions that a rule applies to, ascending.

@@ -72,11 +72,8 @@ fn the_base_resolves_to_the_layout_in_its_files() {
         ]
     );
 
-    let members = layout
-        .enumeration("kind")
-        .expect("an enumeration")
-        .members
-        .iter();
+    let kind = layout.enumeration("kind").expect("an enumeration");
+    let members = kind.members.iter();
     let members: Vec<_> = members
         .map(|member| (member.name.as_str(), member.value, member.sources.join(" ")))
         .collect();
@@ -236,12 +233,9 @@ fn faults_of(changes: &str) -> String {
     let mut rest = changes;
     while let Some(line) = rest.lines().next() {
         let start = line.len() + 1;
-        let end = ["\n--- ", "\n+++ ", "\nwithout "];
-        let end = end
-            .iter()
-            .filter_map(|mark| rest[start - 1..].find(mark))
-            .min();
-        let end = end.map_or(rest.len(), |at| start + at);
+        let ends = ["\n--- ", "\n+++ ", "\nwithout "];
+        let ends = ends.iter().filter_map(|mark| rest[start - 1..].find(mark));
+        let end = ends.min().map_or(rest.len(), |at| start + at);
         let (this, next) = rest.split_at(end);
         if let Some(path) = line.strip_prefix("without ") {
             remove(&folder.path().join(path));

@@ -82,10 +82,8 @@ pub(super) fn summary(
         changed.contains(rule.id.as_str()) || about.any(|about| changed.contains(about))
     };
     let rules = context.spec.all_rules().map(|(_, rule)| rule);
-    let rules: BTreeSet<&str> = rules
-        .filter(|rule| is_affected(rule))
-        .map(|rule| rule.id.as_str())
-        .collect();
+    let rules = rules.filter(|rule| is_affected(rule));
+    let rules: BTreeSet<&str> = rules.map(|rule| rule.id.as_str()).collect();
     let in_checkout = context.root.as_ref();
     let in_checkout = in_checkout.map(|root| root.join("conformance/corpus"));
     let Some(folder) = corpus.map(Path::to_owned).or(in_checkout) else {

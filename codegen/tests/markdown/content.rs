@@ -38,10 +38,8 @@ fn every_field_is_in_each_wire_versions_offset_table() {
     for record in &reference.layout.records {
         let page = format!("{}.md", record.name);
         let text = reference.text(&page);
-        let rows: Vec<Vec<&str>> = text
-            .lines()
-            .map(|line| line.split(" | ").collect())
-            .collect();
+        let rows = text.lines();
+        let rows: Vec<Vec<&str>> = rows.map(|line| line.split(" | ").collect()).collect();
         let mut expected = 0;
         for layout in tables(record) {
             for field in layout {
@@ -74,10 +72,8 @@ fn every_disagreement_is_on_the_page_with_each_claim() {
         let key = found.key.to_string();
         assert!(pages["reconciliation.md"].has(&key), "{key} has an anchor");
         let (_, section) = text.split_once(&format!("`{key}` is now `")).expect(&key);
-        let table = section
-            .lines()
-            .skip(2)
-            .take_while(|line| line.starts_with('|'));
+        let table = section.lines().skip(2);
+        let table = table.take_while(|line| line.starts_with('|'));
         let rows: Vec<&str> = table.skip(2).collect();
         assert_eq!(
             rows.len(),

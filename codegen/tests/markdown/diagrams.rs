@@ -45,11 +45,8 @@ fn pictures_have_titles_and_are_self_contained() {
         let svg = Document::parse(&file.text).expect("well-formed XML");
         let text = |name| {
             let mut nodes = svg.descendants().filter(|node| node.has_tag_name(name));
-            nodes
-                .next()
-                .and_then(|node| node.text())
-                .unwrap_or_default()
-                .to_owned()
+            let text = nodes.next().and_then(|node| node.text());
+            text.unwrap_or_default().to_owned()
         };
         let path = &file.path;
         let is_titled = !text("title").is_empty() && !text("desc").is_empty();
@@ -85,11 +82,8 @@ fn names_fit_their_boxes() {
                 } else {
                     12.0
                 };
-                let letters = text
-                    .text()
-                    .unwrap_or_default()
-                    .chars()
-                    .map(|_| LETTER * size);
+                let letters = text.text().unwrap_or_default().chars();
+                let letters = letters.map(|_| LETTER * size);
                 assert!(
                     letters.sum::<f64>() < width,
                     "{}: {:?}",

@@ -124,11 +124,8 @@ fn slug(title: &str) -> String {
 
 /// Returns the fields of each table on a record's page.
 pub(crate) fn tables(record: &Record) -> Vec<&[Field]> {
-    let mut tables: Vec<&[Field]> = record
-        .layouts
-        .iter()
-        .map(|layout| &*layout.fields)
-        .collect();
+    let tables = record.layouts.iter().map(|layout| &*layout.fields);
+    let mut tables: Vec<&[Field]> = tables.collect();
     if record.is_same_in_every_wire() {
         tables.truncate(1);
     }

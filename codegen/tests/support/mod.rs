@@ -32,10 +32,8 @@ pub(crate) fn headers(layout: &Layout, ending: &str) -> Vec<GeneratedFile> {
 
 /// Returns the last part of a generated file's path.
 pub(crate) fn name(file: &GeneratedFile) -> &str {
-    file.path
-        .rsplit('/')
-        .next()
-        .expect("rsplit gives at least one part")
+    let name = file.path.rsplit('/').next();
+    name.expect("rsplit gives at least one part")
 }
 
 /// A temporary folder with headers, which is on the include path of everything compiled in it.
@@ -134,20 +132,13 @@ impl Compiler {
         if self.is_cpp {
             command.args(["-Wold-style-cast", "-Wzero-as-null-pointer-constant"]);
         }
-        command
-            .arg("-fsyntax-only")
-            .args(options)
-            .arg("-")
-            .stdin(Stdio::piped());
-        let mut child = command
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap_or_else(|error| panic!("{self}: {error}"));
+        command.arg("-fsyntax-only").args(options).arg("-");
+        command.stdin(Stdio::piped()).stdout(Stdio::null());
+        let child = command.stderr(Stdio::piped()).spawn();
+        let mut child = child.unwrap_or_else(|error| panic!("{self}: {error}"));
         let mut stdin = child.stdin.take().expect("stdin is a pipe");
-        stdin
-            .write_all(source.as_bytes())
-            .expect("the compiler reads its source");
+        let written = stdin.write_all(source.as_bytes());
+        written.expect("the compiler reads its source");
         drop(stdin);
         let output = child.wait_with_output().expect("the compiler ends");
         if output.status.success() {
@@ -175,37 +166,23 @@ impl Compiler {
         let built = command.output();
         let built = built.unwrap_or_else(|error| panic!("{self}: {error}"));
         let message = text(&built.stderr);
-        assert!(
-            built.status.success(),
-            "{self} {}:\n{message}",
-            source.display()
-        );
-        Command::new(&program)
-            .args(arguments)
-            .output()
-            .expect("the program was just built")
+        let source = source.display();
+        assert!(built.status.success(), "{self} {source}:\n{message}");
+        let output = Command::new(&program).args(arguments).output();
+        output.expect("the program was just built")
     }
 
     fn command(&self, bench: &Bench) -> Command {
         let language = if self.is_cpp { "c++" } else { "c" };
+        let warnings = "-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wcast-align \
+                        -Wshadow -Werror";
         let mut command = Command::new(self.program);
+        command.args(["-x", language, self.standards()[0]]);
         command
-            .args([
-                "-x",
-                language,
-                self.standards()[0],
-                "-Wall",
-                "-Wextra",
-                "-Wpedantic",
-                "-Wconversion",
-                "-Wsign-conversion",
-                "-Wcast-align",
-                "-Wshadow",
-            ])
-            .arg("-Werror")
+            .args(warnings.split(' '))
             .arg("-I")
-            .arg(bench.path())
-            .env("LC_ALL", "C");
+            .arg(bench.path());
+        command.env("LC_ALL", "C");
         command
     }
 }

@@ -41,10 +41,8 @@ impl Bytes {
 
 /// Parses hexadecimal bytes; ignores spaces and line breaks.
 pub fn hex(text: &str) -> Vec<u8> {
-    let digits: Vec<u8> = text
-        .bytes()
-        .filter(|byte| !byte.is_ascii_whitespace())
-        .collect();
+    let digits = text.bytes().filter(|byte| !byte.is_ascii_whitespace());
+    let digits: Vec<u8> = digits.collect();
     let byte = |pair: &[u8]| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap();
     digits.chunks(2).map(byte).collect()
 }

@@ -26,10 +26,8 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     }
     for (file, rule) in spec.all_rules() {
         ids.add(&rule.id, faults);
-        let number = rule
-            .id
-            .strip_prefix(file.prefix.as_str())
-            .and_then(|id| id.strip_prefix('-'));
+        let number = rule.id.strip_prefix(file.prefix.as_str());
+        let number = number.and_then(|id| id.strip_prefix('-'));
         let is_number =
             |text: &str| text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_digit());
         if !number.is_some_and(is_number) {

@@ -188,10 +188,8 @@ impl<'a> Decoder<'a> {
     }
 
     fn is_known_as_faulty(self) -> bool {
-        self.report
-            .borrow()
-            .faulty
-            .contains(&std::ptr::from_ref(self.node))
+        let node = std::ptr::from_ref(self.node);
+        self.report.borrow().faulty.contains(&node)
     }
 }
 

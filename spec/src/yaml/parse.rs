@@ -311,11 +311,8 @@ fn byte_of_char(text: &str, location: Location) -> usize {
     let line = usize::try_from(location.line().saturating_sub(1)).unwrap_or(usize::MAX);
     let column = usize::try_from(location.column().saturating_sub(1)).unwrap_or(usize::MAX);
     let before: usize = text.split_inclusive('\n').take(line).map(str::len).sum();
-    let within: usize = text[before..]
-        .chars()
-        .take(column)
-        .map(char::len_utf8)
-        .sum();
+    let within = text[before..].chars().take(column);
+    let within: usize = within.map(char::len_utf8).sum();
     before + within
 }
 

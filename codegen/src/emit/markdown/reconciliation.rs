@@ -63,10 +63,8 @@ fn parts(book: &Book<'_>) -> Vec<Value> {
 fn decision(book: &Book<'_>, group: &Group<'_>) -> Value {
     let (at, decision) = (&group.settlement.at, &group.settlement.decision);
     let topic = book.spec.topic(at);
-    let keys = group
-        .disagreements
-        .iter()
-        .map(|found| found.key.to_string());
+    let keys = group.disagreements.iter();
+    let keys = keys.map(|found| found.key.to_string());
     let anchors = keys.chain(topic.map(|topic| topic.topic.value.clone()));
     let terms = topic.into_iter().flat_map(|topic| topic.terms.iter());
     let tables = group.disagreements.iter().map(|found| table(book, found));

@@ -39,10 +39,8 @@ fn structure(
     } = options;
     let docs = doc::after(attributes, &doc::record(record, fields.wire));
     let fields = fields.fields.iter().map(|field| {
-        let attributes = options
-            .fields
-            .get(&field.name)
-            .map_or(&[][..], Vec::as_slice);
+        let attributes = options.fields.get(&field.name);
+        let attributes = attributes.map_or(&[][..], Vec::as_slice);
         let docs = doc::after(attributes, &doc::field(layout, field));
         let name = format_ident!("{}", field.name);
         let ty = wire_type(field.ty);

@@ -422,11 +422,8 @@ impl<'a> Decoded<'a> {
             let value = quote!(#module::#ident::#constant);
             return to_packed(field.ty, value);
         }
-        let Some(member) = self
-            .fields
-            .iter()
-            .find(|member| member.field.key() == field.key())
-        else {
+        let is_it = |member: &&Member<'_>| member.field.key() == field.key();
+        let Some(member) = self.fields.iter().find(is_it) else {
             return zero(field.ty, true);
         };
         let name = member.ident();

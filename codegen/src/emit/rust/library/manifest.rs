@@ -16,10 +16,8 @@ pub(super) fn tokens(manifest: &ManifestFile) -> TokenStream {
     let names: BTreeSet<&str> = fields.map(|field| field.name.as_str()).collect();
     let keys = names.iter().map(|name| constant_ident(name));
     let fields = objects.iter().flat_map(|object| &object.fields);
-    let enums: BTreeSet<Ident> = fields
-        .filter_map(|field| field.enumeration.as_ref())
-        .map(|name| type_of(name))
-        .collect();
+    let enums = fields.filter_map(|field| field.enumeration.as_ref());
+    let enums: BTreeSet<Ident> = enums.map(|name| type_of(name)).collect();
     let enums = enums.iter();
     let items = objects.iter().enumerate().map(|(position, object)| {
         let object = Object {
@@ -334,10 +332,8 @@ fn rust_type(field: &ManifestField) -> TokenStream {
         JsonType::Text | JsonType::Name => format_ident!("String"),
         JsonType::Object | JsonType::List => type_of(of(field)),
     };
-    let inner = field
-        .enumeration
-        .as_ref()
-        .map_or(inner, |name| type_of(name));
+    let enumeration = field.enumeration.as_ref();
+    let inner = enumeration.map_or(inner, |name| type_of(name));
     match field.ty.value {
         JsonType::List => quote!(Vec<#inner>),
         _ if field.required => quote!(#inner),
