@@ -20,10 +20,8 @@ fn spec() -> TempDir {
 
 /// Writes the layout.json of a spec below its folder, and returns the path.
 fn layout(spec: &TempDir) -> String {
-    let ran = run(
-        spec.path(),
-        &["generate", "json", "--out", utf8(spec.path())],
-    );
+    let folder = utf8(spec.path());
+    let ran = run(spec.path(), &["generate", "json", "--out", folder]);
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     utf8(&spec.path().join("spec/layout.json")).to_owned()
 }
@@ -45,9 +43,8 @@ fn each_change_has_its_category() {
         for file in files {
             let (file, lines) = file.split_once('\n').expect("a file and its lines");
             let side = |sign: char| {
-                let lines = lines
-                    .lines()
-                    .filter_map(|line| line.strip_prefix([' ', sign]));
+                let lines = lines.lines();
+                let lines = lines.filter_map(|line| line.strip_prefix([' ', sign]));
                 lines.map(|line| format!("{line}\n")).collect::<String>()
             };
             replace(new.path(), file, &side('-'), &side('+'));
@@ -73,13 +70,8 @@ fn fail_on_and_versions_set_the_status() {
     replace(renamed.path(), file, "AtfRingHeader", "AtfKillJournal");
     let raised = spec();
     replace(raised.path(), file, "AtfRingHeader", "AtfKillJournal");
-    let versions = "spec: { version: 1.2.3";
-    replace(
-        raised.path(),
-        "editions.yaml",
-        versions,
-        "spec: { version: 1.3.0",
-    );
+    let [before, after] = ["1.2.3", "1.3.0"].map(|it| format!("spec: {{ version: {it}"));
+    replace(raised.path(), "editions.yaml", &before, &after);
     let cases: [(&TempDir, &[&str], i32); 10] = [
         (&renamed, &[], 8),
         (&renamed, &["--fail-on", "wire"], 0),
@@ -112,12 +104,10 @@ fn the_last_release_and_the_current_spec_are_the_defaults() {
     }
     let ran = run(spec.path(), &["spec", "breaking"]);
     assert_eq!(ran.status, 8, "{}", ran.stderr);
-    let change = "ring_header: c_name AtfNew → AtfRingHeader\n";
-    ran.prints(change);
+    ran.prints("ring_header: c_name AtfNew → AtfRingHeader\n");
     let vendor = experiment("vendor");
     let ran = run(spec.path(), &["--overlay", &vendor, "spec", "breaking"]);
-    let addition = "os: members.freebsd = 6 added\n";
-    ran.prints(addition);
+    ran.prints("os: members.freebsd = 6 added\n");
 }
 
 /// An older layout.json without the members that only newer programs write can still be compared.
@@ -130,10 +120,8 @@ fn missing_members_of_an_edition_are_listed() {
     let members = layout.as_object_mut().expect("an object");
     assert!(members.remove("rules").is_some());
     fs::write(&path, layout.to_string()).expect("a temporary file");
-    let ran = run_in(
-        &real_spec(),
-        &["spec", "breaking", &path, utf8(spec.path())],
-    );
+    let editions = ["spec", "breaking", &path, utf8(spec.path())];
+    let ran = run_in(&real_spec(), &editions);
     let says = "no changes\nnot compared: rules, which only NEW has\n";
     assert_eq!((ran.status, &*ran.stdout), (0, says));
 }

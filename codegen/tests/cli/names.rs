@@ -58,11 +58,8 @@ fn check_field(name: &str) -> Ran {
 /// Checks an overlay that adds a record of one field.
 fn check_record(name: &str, field: &str) -> Ran {
     let overlay = temp();
-    put(
-        overlay.path(),
-        "format.yaml",
-        format!("records: [{name}]\n"),
-    );
+    let records = format!("records: [{name}]\n");
+    put(overlay.path(), "format.yaml", records);
     let record = format!(
         "record: {name}\nc_name: AcmeThing\ntitle: Acme's thing\nfile: acme.atf\nmeans: Hm.\n\
          size: 8\nfields:\n  \
@@ -87,11 +84,8 @@ fn assert_refused(ran: &Ran, why: &str) {
 fn a_sources_id_has_no_special_characters() {
     for (id, status) in [("AC|ME", 1), ("AC ME", 1), ("AC*/", 1), ("ACME-2.1_a", 0)] {
         let overlay = temp();
-        put(
-            overlay.path(),
-            "format.yaml",
-            format!("sources: [\"{id}\"]\n"),
-        );
+        let sources = format!("sources: [\"{id}\"]\n");
+        put(overlay.path(), "format.yaml", sources);
         let source =
             format!("source: \"{id}\"\ntitle: Acme's\ndocument: acme\nabout: Hm.\nwire: 1\n");
         put(overlay.path(), "sources/ACME.yaml", source);
@@ -119,8 +113,7 @@ fn names_that_clash_with_nothing_are_accepted() {
 #[test]
 fn a_name_in_c_has_one_meaning() {
     let size = check_enum("acme_event", "ATF_INDEX_EVENT", "size");
-    let twice = "the C headers would define `ATF_INDEX_EVENT_SIZE` twice";
-    assert_refused(&size, twice);
+    assert_refused(&size, "would define `ATF_INDEX_EVENT_SIZE` twice");
     assert_refused(&size, "defines it too");
     let version = check_enum("acme", "ATF_V2_INDEX_HEADER", "version");
     assert_refused(&version, "would define `ATF_V2_INDEX_HEADER_VERSION` twice");

@@ -33,12 +33,7 @@ fn a_reader_from_templates_in_a_language_that_we_do_not_ship_reads_and_recovers(
     }
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/lua");
     let (out, ran) = generate("--template", &example);
-    assert_eq!(
-        (ran.status, &*ran.stdout),
-        (0, "wrote atf.lua\n"),
-        "{}",
-        ran.stderr
-    );
+    assert_eq!(ran.succeeds(), "wrote atf.lua\n");
     let (mut files, mut expected) = (Vec::new(), Vec::new());
     for (name, bytes) in atf_samples::tree(&atf_samples::folder()).expect("the samples") {
         let ending = if name.ends_with("detail.atf") {
@@ -133,17 +128,10 @@ fn a_program_writes_only_below_the_output_folder() {
         r#"grep -c '"wires": \[1, 2\]' >&2; printf '{"files":[{"path":"a/b.txt","text":"text"}]}'"#,
     );
     let (out, ran) = generate("--target", &file);
-    assert_eq!(
-        (ran.status, &*ran.stdout),
-        (0, "wrote a/b.txt\n"),
-        "{}",
-        ran.stderr
-    );
-    assert_eq!(ran.stderr, "1\n");
-    assert_eq!(
-        fs::read_to_string(out.path().join("a/b.txt")).expect("a file"),
-        "text"
-    );
+    let found = (ran.status, &*ran.stdout, &*ran.stderr);
+    assert_eq!(found, (0, "wrote a/b.txt\n", "1\n"));
+    let text = fs::read_to_string(out.path().join("a/b.txt"));
+    assert_eq!(text.expect("a file"), "text");
 
     let refused = |body: &str| {
         let (_folder, file) = program(body);
@@ -164,14 +152,10 @@ fn a_program_writes_only_below_the_output_folder() {
         "C:x",
     ] {
         let answer = r#"{"files":[{"path":"good","text":""},{"path":"PATH","text":""}]}"#;
-        let says = refused(&format!(
-            "cat <<'END'\n{}\nEND",
-            answer.replace("PATH", path)
-        ));
-        assert!(
-            says.contains("is not a path below the output folder"),
-            "{path}: {says}"
-        );
+        let answer = answer.replace("PATH", path);
+        let says = refused(&format!("cat <<'END'\n{answer}\nEND"));
+        let why = "is not a path below the output folder";
+        assert!(says.contains(why), "{path}: {says}");
     }
     let twice = r#"{"files":[{"path":"x","text":""},{"path":"x","text":""}]}"#;
     assert!(refused(&format!("echo '{twice}'")).contains("two files are named `x`"));
@@ -188,12 +172,8 @@ fn the_guide_lists_each_form_with_its_default() {
         text => format!("`{}`", text.replace('|', r"\|")),
     };
     for form in FORMS {
-        let row = format!(
-            "| {} | {} | {} |",
-            code(form.name),
-            form.means,
-            code(form.default)
-        );
+        let (name, default) = (code(form.name), code(form.default));
+        let row = format!("| {name} | {} | {default} |", form.means);
         assert!(guide.contains(&row), "docs/targets.md lacks\n{row}");
     }
 }
