@@ -7,6 +7,7 @@ use std::path::Path;
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use atf::Error;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::text::{Printable, counted};
 
@@ -127,8 +128,15 @@ pub(crate) fn stdout() -> Out {
     BufWriter::with_capacity(64 << 10, io::stdout().lock())
 }
 
+/// Returns a progress bar on standard error, which shows it only if it is a terminal.
+pub(crate) fn progress_bar(total: Option<u64>, template: &str) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());
+    let style = ProgressStyle::with_template(template);
+    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
 /// The colours of text; plain if stdout is not a terminal.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Colours {
     /// Names and headings.
     pub(crate) strong: Style,
@@ -147,18 +155,7 @@ impl Colours {
     pub(crate) fn of_stdout() -> Self {
         match AutoStream::choice(&io::stdout()) {
             ColorChoice::Always | ColorChoice::AlwaysAnsi => Self::terminal(),
-            ColorChoice::Auto | ColorChoice::Never => Self::none(),
-        }
-    }
-
-    const fn none() -> Self {
-        let plain = Style::new();
-        Self {
-            strong: plain,
-            dim: plain,
-            good: plain,
-            odd: plain,
-            bad: plain,
+            ColorChoice::Auto | ColorChoice::Never => Self::default(),
         }
     }
 

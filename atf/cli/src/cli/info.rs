@@ -3,10 +3,10 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 
 use crate::info::{Info, Text};
-use crate::output::{Colours, Outcome, State, stdout};
+use crate::output::{Colours, Outcome, State, progress_bar, stdout};
 use crate::recordings::newest;
 
 const AFTER_HELP: &str = "\
@@ -41,14 +41,11 @@ pub(super) struct Options {
 }
 
 pub(super) fn run(options: &Options) -> Outcome {
-    let target = if options.verify {
-        ProgressDrawTarget::stderr()
+    let progress = if options.verify {
+        progress_bar(None, "{spinner} {pos} threads read, {elapsed}")
     } else {
-        ProgressDrawTarget::hidden()
+        ProgressBar::hidden()
     };
-    let progress = ProgressBar::with_draw_target(None, target);
-    let style = ProgressStyle::with_template("{spinner} {pos} threads read, {elapsed}");
-    progress.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
     let path = match &options.path {
         Some(path) => path,
         None => &newest()?,

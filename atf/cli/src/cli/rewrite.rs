@@ -8,9 +8,8 @@ use atf::manifest::Manifest;
 use atf::rewrite::{RecoverOptions, Report};
 use atf::session::ProcessName;
 use atf::write::Durability;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::output::{Failure, Outcome, State, complain, stdout};
+use crate::output::{Failure, Outcome, State, complain, progress_bar, stdout};
 use crate::text::Printable;
 
 /// Options of all these commands.
@@ -52,10 +51,7 @@ impl Common {
             let message = "is a file; pass its thread's folder or its session";
             return Err(Failure::at(&self.path, message));
         }
-        let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
-        let style = "{bar:40} {bytes} of {total_bytes}, {eta} left";
-        let style = ProgressStyle::with_template(style);
-        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        let bar = progress_bar(Some(0), "{bar:40} {bytes} of {total_bytes}, {eta} left");
         let report = rewrite(&self.path, &self.out, &|done, total| {
             bar.set_length(total);
             bar.set_position(done);

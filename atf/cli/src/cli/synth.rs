@@ -6,10 +6,9 @@ use std::str::FromStr;
 
 use atf::Wire;
 use atf_synth::{Shape, Synth};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::convert::wire;
-use crate::output::{Outcome, State, stdout};
+use crate::output::{Outcome, State, progress_bar, stdout};
 use crate::text::counted;
 
 const AFTER_HELP: &str = "\
@@ -68,9 +67,7 @@ pub(super) fn run(options: &Options) -> Outcome {
         wire: options.wire,
     };
     let total = options.events.saturating_mul(options.threads.into());
-    let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
-    let style = ProgressStyle::with_template("{bar:40} {pos} of {len} events, {eta} left");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let bar = progress_bar(Some(total), "{bar:40} {pos} of {len} events, {eta} left");
     let written = synth.write_observed(&options.out, |events| bar.set_position(events));
     bar.finish_and_clear();
     let written = written?;
