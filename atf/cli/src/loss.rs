@@ -11,11 +11,13 @@ pub(crate) struct LossInfo(pub(crate) Losses);
 
 impl Serialize for LossInfo {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(
-            self.0
-                .iter()
-                .map(|(kind, loss)| (kind.key(), Times::new(loss))),
-        )
+        let times = |loss: Loss| Times {
+            count: U64(loss.count),
+            first_ns: U64(loss.first_ns),
+            last_ns: U64(loss.last_ns),
+        };
+        let losses = self.0.iter();
+        serializer.collect_map(losses.map(|(kind, loss)| (kind.key(), times(loss))))
     }
 }
 
@@ -25,14 +27,4 @@ struct Times {
     count: U64,
     first_ns: U64,
     last_ns: U64,
-}
-
-impl Times {
-    fn new(loss: Loss) -> Self {
-        Self {
-            count: U64(loss.count),
-            first_ns: U64(loss.first_ns),
-            last_ns: U64(loss.last_ns),
-        }
-    }
 }

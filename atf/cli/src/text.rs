@@ -18,6 +18,29 @@ pub(crate) fn length_if_cut(name: &str) -> Option<usize> {
     Some(name.len()).filter(|length| *length > LONGEST)
 }
 
+/// Formats a name for a line, with its length if it is not shown completely.
+pub(crate) fn on_line(name: &str) -> String {
+    let shown = Printable(head(name));
+    match length_if_cut(name) {
+        Some(bytes) => format!("{shown}… ({bytes} bytes)"),
+        None => shown.to_string(),
+    }
+}
+
+/// Formats a value, or `-` if there is none.
+pub(crate) fn or_dash(value: Option<impl fmt::Display>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| value.to_string())
+}
+
+/// Returns bytes as ASCII, with a `.` for each byte that cannot be printed.
+pub(crate) fn letters(bytes: &[u8]) -> String {
+    let letter = |byte: &u8| match byte {
+        b' '..=b'~' => char::from(*byte),
+        _ => '.',
+    };
+    bytes.iter().map(letter).collect()
+}
+
 /// Returns the first `most` names and the number of any others.
 pub(crate) fn first_names(names: impl IntoIterator<Item = String>, most: usize) -> Vec<String> {
     let mut names: Vec<_> = names.into_iter().collect();
@@ -55,12 +78,8 @@ pub(crate) struct Seconds(pub(crate) u64);
 
 impl fmt::Display for Seconds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}.{:09}",
-            self.0 / 1_000_000_000,
-            self.0 % 1_000_000_000
-        )
+        let (seconds, ns) = (self.0 / 1_000_000_000, self.0 % 1_000_000_000);
+        write!(f, "{seconds}.{ns:09}")
     }
 }
 

@@ -15,11 +15,10 @@ use atf_analyze::{Change, Diff, Run, Spread, Subject, Totals};
 use crate::dump::Reported;
 use crate::output::{Colours, Failure, Outcome, complain, stdout};
 use crate::report::{CsvOption, Form, Summed, most};
-use crate::text::{Printable, counted, head, length_if_cut};
+use crate::text::{counted, on_line};
 use crate::time::{TimeRange, parse_span};
 use crate::trace::{
-    ClockOption, TimedProcess, open_processes, other_names, report_unnamed, report_unwritten,
-    unwritten_events,
+    ClockOption, open_processes, other_names, report_unnamed, report_unwritten, unwritten_events,
 };
 
 /// The maximum number of functions of a process. A comparison needs more memory per function than a
@@ -182,27 +181,22 @@ impl Comparison {
             check_distinct(&found)?;
             report_unwritten(&processes);
             report_unnamed(&processes);
-            let mut before: Option<&TimedProcess> = None;
-            for process in &processes {
-                let options = atf_analyze::Options {
-                    max_functions: OF_RUN,
-                    ..process.options(TimeRange::default())?
+            for processes in processes.chunk_by(|one, next| one.is_of_run_of(next)) {
+                let mut run = Run::default();
+                let mut about = About {
+                    path: processes[0].path().to_path_buf(),
+                    origin_ns: processes[0].origin_ns(),
+                    problems: Vec::new(),
+                    unwritten: None,
+                    losses_without_files: Losses::default(),
+                    knows_losses: true,
                 };
-                let functions = atf_analyze::functions(process, &options);
-                let is_same_run =
-                    before.is_some_and(|before: &TimedProcess| before.is_of_run_of(process));
-                if !is_same_run {
-                    side.runs.push(Run::default());
-                    side.about.push(About {
-                        path: process.path().to_path_buf(),
-                        origin_ns: process.origin_ns(),
-                        problems: Vec::new(),
-                        unwritten: None,
-                        losses_without_files: Losses::default(),
-                        knows_losses: true,
-                    });
-                }
-                if let (Some(run), Some(about)) = (side.runs.last_mut(), side.about.last_mut()) {
+                for process in processes {
+                    let options = atf_analyze::Options {
+                        max_functions: OF_RUN,
+                        ..process.options(TimeRange::default())?
+                    };
+                    let functions = atf_analyze::functions(process, &options);
                     run.add(&functions, |id| process.function(id));
                     let unwritten = [about.unwritten, process.unwritten()];
                     about.unwritten = unwritten
@@ -220,7 +214,8 @@ impl Comparison {
                         about.problems.push(problem.error.text_with_rule());
                     }
                 }
-                before = Some(process);
+                side.runs.push(run);
+                side.about.push(about);
             }
         }
         Ok(side)
@@ -281,12 +276,7 @@ fn shown_name(subject: &Subject) -> String {
     {
         return format!("{id:#018x}");
     }
-    let name = subject.to_string();
-    let shown = Printable(head(&name));
-    match length_if_cut(&name) {
-        Some(bytes) => format!("{shown}… ({bytes} bytes)"),
-        None => shown.to_string(),
-    }
+    on_line(&subject.to_string())
 }
 
 /// Warns if only one side has names, because then no functions of the two sides match.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::Write;
 
 use atf::detail::FunctionPayload;
-use atf::spans::{Paired, SpanEnd};
+use atf::spans::{Depth, Paired, SpanEnd};
 use atf::symbols::Function;
 use atf::{DetailEventType, Wire};
 
@@ -16,7 +16,7 @@ use super::trace::ThreadName;
 use super::{Row, Sink};
 use crate::format::member;
 use crate::output::Failure;
-use crate::text::{Printable, Since, Span, head, length_if_cut};
+use crate::text::{Printable, Since, Span, letters, on_line, or_dash};
 
 /// How many bytes to show of a payload without known fields.
 const OPAQUE: usize = 64;
@@ -95,12 +95,8 @@ impl<W: Write> Text<W> {
             for byte in chunk {
                 write!(self.out, " {byte:02x}")?;
             }
-            let letters = chunk.iter().map(|byte| match byte {
-                b' '..=b'~' => char::from(*byte),
-                _ => '.',
-            });
-            let letters: String = letters.collect();
-            writeln!(self.out, "{:1$}  |{letters}|", "", 3 * (16 - chunk.len()))?;
+            let (missing, letters) = (3 * (16 - chunk.len()), letters(chunk));
+            writeln!(self.out, "{:missing$}  |{letters}|", "")?;
         }
         Ok(())
     }
@@ -115,16 +111,15 @@ impl fmt::Display for Shown<'_> {
         let function = self.0;
         match (function.name, function.module) {
             (None, None) => write!(f, "{:#018x}", function.id),
-            (Some(name), _) => {
-                write!(f, "{}", Printable(head(name)))?;
-                match length_if_cut(name) {
-                    Some(bytes) => write!(f, "… ({bytes} bytes)"),
-                    None => Ok(()),
-                }
-            }
+            (Some(name), _) => f.write_str(&on_line(name)),
             (None, Some(_)) => write!(f, "{}", Printable(&function.to_string())),
         }
     }
+}
+
+/// Returns the width of a call's indent.
+fn indent(depth: Depth) -> usize {
+    2 * depth.get().saturating_sub(1).min(DEEPEST) as usize
 }
 
 /// Returns a remark on how a call ended, unless it returned.
@@ -225,26 +220,17 @@ impl<W: Write> Sink for Text<W> {
         paired: &Paired,
         function: Function<'_>,
     ) -> Result<(), Failure> {
-        let (time_ns, seq) = match paired {
-            Paired::Span(span) => (span.start_ns, span.start_seq),
-            Paired::Unmatched(end) => (end.timestamp_ns, end.seq),
+        let (time_ns, seq, duration_ns) = match paired {
+            Paired::Span(span) => (span.start_ns, span.start_seq, span.duration_ns()),
+            Paired::Unmatched(end) => (end.timestamp_ns, end.seq, None),
         };
-        let duration = match paired {
-            Paired::Span(span) => span.duration_ns().map(|ns| Span(ns).to_string()),
-            Paired::Unmatched(_) => None,
+        let (indent, how) = match paired {
+            Paired::Span(span) => (indent(span.depth), how(span.end)),
+            Paired::Unmatched(_) => (0, "  (a return without a call)"),
         };
-        let (since, duration) = (self.time(time_ns), duration.as_deref().unwrap_or("-"));
+        let (since, duration) = (self.time(time_ns), or_dash(duration_ns.map(Span)));
         write!(self.out, "{since} {duration:>13} {thread:>4} {seq:>8}  ")?;
-        if let Paired::Span(span) = paired {
-            let depth = span.depth.get().saturating_sub(1).min(DEEPEST);
-            write!(self.out, "{:1$}", "", 2 * depth as usize)?;
-        }
-        write!(self.out, "{}", Shown(function))?;
-        let how = match paired {
-            Paired::Unmatched(_) => "  (a return without a call)",
-            Paired::Span(span) => how(span.end),
-        };
-        writeln!(self.out, "{how}")?;
+        writeln!(self.out, "{:indent$}{}{how}", "", Shown(function))?;
         Ok(())
     }
 
@@ -254,27 +240,22 @@ impl<W: Write> Sink for Text<W> {
         line: &Line,
         function: Function<'_>,
     ) -> Result<(), Failure> {
-        let (time_ns, seq, depth) = match line {
+        let (time_ns, seq, duration_ns, depth) = match line {
             Line::Whole(paired) => return self.span(thread, paired, function),
-            Line::Begin(call) => (Some(call.start_ns), Some(call.start_seq), call.depth),
-            Line::End(span) => (span.end_ns, span.end_seq, span.depth),
+            Line::Begin(call) => (Some(call.start_ns), Some(call.start_seq), None, call.depth),
+            Line::End(span) => (span.end_ns, span.end_seq, span.duration_ns(), span.depth),
         };
-        let since = time_ns.map_or_else(|| "-".to_owned(), |time_ns| self.time(time_ns));
-        let duration = match line {
-            Line::End(span) => span.duration_ns().map(|ns| Span(ns).to_string()),
-            Line::Begin(_) | Line::Whole(_) => None,
-        };
-        let seq = seq.map_or_else(|| "-".to_owned(), |seq| seq.to_string());
-        let duration = duration.as_deref().unwrap_or("-");
-        let indent = 2 * depth.get().saturating_sub(1).min(DEEPEST) as usize;
+        let since = or_dash(time_ns.map(|time_ns| self.time(time_ns)));
+        let (duration, seq) = (or_dash(duration_ns.map(Span)), or_dash(seq));
+        let (indent, function) = (indent(depth), Shown(function));
         write!(
             self.out,
             "{since:>12} {duration:>13} {thread:>4} {seq:>8}  {:indent$}",
             ""
         )?;
         match line {
-            Line::End(span) => writeln!(self.out, "}} {}{}", Shown(function), how(span.end))?,
-            _ => writeln!(self.out, "{} {{", Shown(function))?,
+            Line::End(span) => writeln!(self.out, "}} {function}{}", how(span.end))?,
+            _ => writeln!(self.out, "{function} {{")?,
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::io::Write;
 use super::row::{Heading, Row, Sink};
 use crate::format::Meaning;
 use crate::output::{Colours, Failure};
-use crate::text::{Printable, counted};
+use crate::text::{Printable, counted, letters};
 
 /// Bytes per line.
 const WIDTH: usize = 8;
@@ -92,16 +92,8 @@ impl<W: Write> Sink for Text<W> {
         for (line, chunk) in bytes.chunks(WIDTH).enumerate() {
             let skipped = (line * WIDTH) as u64;
             self.bytes(offset.saturating_add(skipped), chunk)?;
-            let letters = chunk.iter().map(|byte| match byte {
-                b' '..=b'~' => char::from(*byte),
-                _ => '.',
-            });
-            let letters: String = letters.collect();
-            writeln!(
-                self.out,
-                "{name}+{:#x}  |{letters}|",
-                start.saturating_add(skipped)
-            )?;
+            let (start, letters) = (start.saturating_add(skipped), letters(chunk));
+            writeln!(self.out, "{name}+{start:#x}  |{letters}|")?;
         }
         Ok(())
     }
