@@ -114,11 +114,10 @@ impl<W: Write> Text<W> {
             write!(self.out, "  ended {} s", by.since(end_ns))?;
             match by.end_ns.saturating_sub(end_ns) {
                 0 => writeln!(self.out, ", at the last event of all threads")?,
-                ns => writeln!(
-                    self.out,
-                    ", {} before the last event of all threads",
-                    Span(ns)
-                )?,
+                ns => {
+                    let ns = Span(ns);
+                    writeln!(self.out, ", {ns} before the last event of all threads")?;
+                }
             }
         }
         if let Some(order) = time_goes_back(thread.out_of_order) {
@@ -275,20 +274,12 @@ impl<W: Write> Text<W> {
         writeln!(self.out, "  the last {events}: time, seq, kind, function")?;
         for (seq, event) in &thread.events {
             let since = by.since(event.timestamp_ns);
-            write!(self.out, "    {since} {seq:>8}  ")?;
-            match event.event_kind.name() {
-                Some(name) => write!(self.out, "{name:9}")?,
-                None => write!(
-                    self.out,
-                    "{:9}",
-                    format!("kind {}", u32::from(event.event_kind))
-                )?,
-            }
-            writeln!(
-                self.out,
-                " {}",
-                Shown(by.process.function(event.function_id))
-            )?;
+            let kind = match event.event_kind.name() {
+                Some(name) => name.to_owned(),
+                None => format!("kind {}", u32::from(event.event_kind)),
+            };
+            let function = Shown(by.process.function(event.function_id));
+            writeln!(self.out, "    {since} {seq:>8}  {kind:9} {function}")?;
         }
         Ok(())
     }

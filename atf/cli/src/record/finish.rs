@@ -8,7 +8,6 @@ use std::process;
 use std::time::Duration;
 
 use atf::ErrorKind;
-use atf::manifest::ManifestThread;
 use atf::rewrite::{RecoverOptions, recover};
 use atf::session::{ProcessName, Search, SessionReader, ThreadEntry};
 use atf::trace::Process;
@@ -334,14 +333,9 @@ fn finalize(session: &Path) -> Result<bool, String> {
 /// disk was full.
 fn is_finalized(session: &Path) -> atf::Result<bool> {
     let session = SessionReader::open(session)?;
-    let listed = session.manifest().map(|manifest| &manifest.threads);
     for thread in session.threads() {
-        let is_it = |listed: &ManifestThread| listed.id == thread.id();
-        if !listed.is_some_and(|all| all.iter().any(is_it)) {
-            return Ok(false);
-        }
-        let thread = thread.open()?;
-        if !thread.index().completeness().has_verified_footer() {
+        let listed = session.manifest().and_then(|it| it.thread(thread.id()));
+        if listed.is_none() || !thread.open()?.index().completeness().has_verified_footer() {
             return Ok(false);
         }
     }

@@ -87,10 +87,7 @@ impl Summary {
             return Ok(());
         };
         for thread in session.threads() {
-            let listed = manifest
-                .threads
-                .iter()
-                .find(|listed| listed.id == thread.id());
+            let listed = manifest.thread(thread.id());
             // `atf info` reports any problems with the thread's files.
             let (pre_roll, post_roll) = (window.pre_roll, window.post_roll);
             let found = listed.map(|listed| ring::too_large(thread, listed, pre_roll, post_roll));

@@ -46,8 +46,8 @@ impl<W: Write> Csv<W> {
     }
 
     /// Writes a row without a note.
-    fn line(&mut self, cells: &[String]) -> Written {
-        Ok(writeln!(self.out, "{},", cells.join(","))?)
+    fn line(&mut self, cells: &[&[String]]) -> Written {
+        Ok(writeln!(self.out, "{},", cells.concat().join(","))?)
     }
 
     fn note(&mut self, [path, thread]: &[String; 2], note: &str) -> Written {
@@ -114,15 +114,13 @@ impl<W: Write> Sink for Csv<W> {
                         durations.max_ns(),
                         Some(row.value.unmatched),
                     ];
+                    let function = self.function(row.function);
                     let numbers = times(&row.value.times);
-                    let row: &[&[String]] = &[&place, &self.function(row.function), &numbers];
-                    let row = [row.concat(), quantiles.map(number).to_vec()];
-                    self.line(&row.concat())?;
+                    self.line(&[&place, &function, &numbers, &quantiles.map(number)])?;
                 }
                 if let Some(others) = &cut.others {
-                    let none = vec![String::new(); 5];
-                    let row: &[&[String]] = &[&place, &self.function(None), &times(others), &none];
-                    self.line(&row.concat())?;
+                    let (function, none) = (self.function(None), vec![String::new(); 5]);
+                    self.line(&[&place, &function, &times(others), &none])?;
                 }
             }
             Rows::Histograms(rows, _) => {
@@ -132,8 +130,7 @@ impl<W: Write> Sink for Csv<W> {
                     for bucket in row.value.durations.buckets() {
                         let numbers = [bucket.from_ns, bucket.to_ns, bucket.count];
                         let numbers = numbers.map(|number| number.to_string());
-                        let row: &[&[String]] = &[&place, &function, &numbers];
-                        self.line(&row.concat())?;
+                        self.line(&[&place, &function, &numbers])?;
                     }
                 }
             }
@@ -141,10 +138,8 @@ impl<W: Write> Sink for Csv<W> {
                 self.columns("depth,function_id,function,calls,open,at_least,self_ns,total_ns")?;
                 for row in rows {
                     let depth = [row.value.depth.to_string()];
-                    let numbers = times(&row.value.times);
-                    let row: &[&[String]] =
-                        &[&place, &depth, &self.function(row.function), &numbers];
-                    self.line(&row.concat())?;
+                    let function = self.function(row.function);
+                    self.line(&[&place, &depth, &function, &times(&row.value.times)])?;
                 }
             }
             Rows::Pairs(what, all) => {
@@ -157,15 +152,13 @@ impl<W: Write> Sink for Csv<W> {
                         let (of, other) =
                             (self.function(Some(rows.of)), self.function(row.function));
                         let pair = if is_callees { [of, other] } else { [other, of] };
-                        let row: &[&[String]] = &[&place, &pair.concat(), &times(&row.value)];
-                        self.line(&row.concat())?;
+                        self.line(&[&place, &pair.concat(), &times(&row.value)])?;
                     }
                 }
                 // The combined pairs are the same for all functions.
                 if let Some(others) = all.first().and_then(|rows| rows.cut.others) {
                     let none = [self.function(None), self.function(None)].concat();
-                    let row: &[&[String]] = &[&place, &none, &times(&others)];
-                    self.line(&row.concat())?;
+                    self.line(&[&place, &none, &times(&others)])?;
                 }
             }
         }

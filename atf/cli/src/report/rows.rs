@@ -106,23 +106,17 @@ impl Report {
                 let functions = matching(process, &found.pairs, pattern);
                 complain_if_none(&functions, pattern);
                 let of = |id| {
-                    let pairs: Vec<&Pair> = if is_callees {
-                        found.callees(id).collect()
+                    let row = |other: Option<u64>, times: Times| Row {
+                        function: other.map(|id| process.function(id)),
+                        value: times,
+                    };
+                    let mut pairs: Vec<_> = if is_callees {
+                        let callees = found.callees(id);
+                        callees.map(|it| row(Some(it.callee), it.times)).collect()
                     } else {
-                        found.callers(id).collect()
+                        let callers = found.callers(id);
+                        callers.map(|it| row(it.caller, it.times)).collect()
                     };
-                    let other = |pair: &Pair| {
-                        if is_callees {
-                            Some(pair.callee)
-                        } else {
-                            pair.caller
-                        }
-                    };
-                    let row = |pair: &Pair| Row {
-                        function: other(pair).map(|id| process.function(id)),
-                        value: pair.times,
-                    };
-                    let mut pairs: Vec<_> = pairs.into_iter().map(row).collect();
                     sort(
                         self.sort.unwrap_or(Sort::Total),
                         &mut pairs,

@@ -2,11 +2,12 @@
 
 mod called;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use atf::Error;
 use atf::manifest::{Manifest, Module, Symbol};
 use atf::session::{MANIFEST_FILE, SessionReader};
 use atf_symbolize::{Found, Search, SymbolTable};
@@ -71,7 +72,10 @@ impl Report {
             unread_threads: U64(0),
         };
         let mut functions = BTreeMap::<u32, Vec<u64>>::new();
-        for id in report.functions(&session) {
+        let (ids, errors) = called::functions(&session);
+        report.unread_threads = U64(errors.len() as u64);
+        errors.iter().map(Error::text_with_rule).for_each(complain);
+        for id in ids {
             functions.entry((id >> 32) as u32).or_default().push(id);
         }
         let search = Search::new(debug_dirs.iter().cloned());
@@ -145,17 +149,6 @@ impl Report {
         }
         report.names_added = U64(symbols.len() as u64);
         Ok(report)
-    }
-
-    /// Returns the ids of the functions in the events. Counts the threads whose events could not
-    /// all be read. `atf check` reports other problems.
-    fn functions(&mut self, session: &SessionReader) -> HashSet<u64> {
-        let (ids, errors) = called::functions(session);
-        for error in errors {
-            complain(error.text_with_rule());
-            self.unread_threads.0 += 1;
-        }
-        ids
     }
 
     /// Returns whether any function still lacks a name or any events were not read.
