@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use atf::check::{Kind, detail_repeats, index_repeats};
+use atf::check::{detail_repeats, index_repeats};
 use atf::detail::{DetailReader, Scan};
 use atf::index::IndexReader;
 use atf::{Checksum, Completeness, Error, ErrorKind, Region, RegionKind, Wire};
@@ -116,7 +116,9 @@ macro_rules! facts {
             completeness: $reader.completeness().into(),
             lost_footer: lost_footer($problems),
             event_count: $reader.event_count().into(),
-            missing_events: missing($reader.missing_events()),
+            missing_events: Some($reader.missing_events())
+                .filter(|count| *count > 0)
+                .map(U64),
             count_source: $reader.count_source().name(),
             events_offset: $reader.header().events_offset.into(),
             time: $times.map(Times::new),
@@ -129,14 +131,14 @@ macro_rules! facts {
 impl FileInfo {
     /// Describes an `index.atf`.
     pub(crate) fn of_index(path: &Path, verify: bool) -> Self {
-        Self::new(path, Kind::Index, |problems| {
+        Self::new(path, "index", |problems| {
             Self::index_facts(&IndexReader::open(path)?, verify, problems)
         })
     }
 
     /// Describes a `detail.atf`.
     pub(crate) fn of_detail(path: &Path, verify: bool) -> Self {
-        Self::new(path, Kind::Detail, |problems| {
+        Self::new(path, "detail", |problems| {
             let reader = DetailReader::open(path)?;
             let scan = || verify.then(|| reader.scan()).transpose();
             Self::detail_facts(&reader, scan, problems)
@@ -147,7 +149,7 @@ impl FileInfo {
     /// error becomes a problem.
     pub(crate) fn new(
         path: &Path,
-        kind: Kind,
+        kind: &'static str,
         facts: impl FnOnce(&mut Vec<Problem>) -> Result<Facts, Error>,
     ) -> Self {
         let mut problems = Vec::new();
@@ -156,10 +158,7 @@ impl FileInfo {
         let problems = problems.into_iter();
         Self {
             path: json::path(path),
-            kind: match kind {
-                Kind::Index => "index",
-                _ => "detail",
-            },
+            kind,
             facts: facts.ok(),
             problems: problems.map(|problem| problem.in_file(path)).collect(),
         }
@@ -245,10 +244,6 @@ impl Serialize for Fields {
 fn lost_footer(problems: &[Error]) -> bool {
     let mut kinds = problems.iter().map(Error::kind);
     kinds.any(|kind| matches!(kind, ErrorKind::NotFinalized { is_cut: true, .. }))
-}
-
-fn missing(count: u64) -> Option<U64> {
-    (count > 0).then_some(U64(count))
 }
 
 fn after_footer(regions: &[Region]) -> Option<Problem> {

@@ -172,11 +172,7 @@ impl SessionInfo {
 
     /// Returns the combined statistics of all index files, if their events were read.
     pub(crate) fn contents(&self) -> Option<Contents> {
-        let files = self
-            .threads
-            .iter()
-            .filter_map(|thread| thread.index.as_ref());
-        let facts = files.filter_map(|file| file.facts.as_ref());
+        let facts = self.threads.iter().filter_map(ThreadInfo::index_facts);
         let contents = facts.filter_map(|facts| facts.contents.as_ref());
         contents.cloned().reduce(Contents::plus)
     }
@@ -249,9 +245,7 @@ impl ManifestInfo {
             recovered: manifest.recovered.iter().map(ToString::to_string).collect(),
         }
     }
-}
 
-impl ManifestInfo {
     /// Compares each thread's `has_detail` in the manifest with the thread itself.
     fn compare(&mut self, manifest: &Manifest, threads: &[ThreadInfo]) {
         let has_detail: BTreeMap<_, _> = threads

@@ -1,5 +1,6 @@
 //! Writes text: a line for each file or session, its content below the line, problems at the end.
 
+use std::fmt;
 use std::io::Write;
 
 use super::aside::Recovered;
@@ -13,7 +14,7 @@ use atf::manifest::Losses;
 use crate::format::member;
 use crate::json::U64;
 use crate::output::{Colours, Failure};
-use crate::text::{Printable, Seconds, Span, counted, time_goes_back};
+use crate::text::{Printable, Seconds, Span, counted, or_dash, time_goes_back};
 
 /// The maximum number of problems to write per session; JSON contains all of them.
 const PROBLEMS: usize = 50;
@@ -54,6 +55,12 @@ impl<W: Write> Text<W> {
     fn label(&mut self, label: &str) -> Written {
         let dim = self.colours.dim;
         Ok(write!(self.out, "  {dim}{label:9}{dim:#} ")?)
+    }
+
+    /// Writes a line below the one with the label.
+    fn unlabelled(&mut self, text: impl fmt::Display) -> Written {
+        self.label("")?;
+        Ok(writeln!(self.out, "{text}")?)
     }
 
     fn file(&mut self, file: &FileInfo) -> Written {
@@ -107,11 +114,8 @@ impl<W: Write> Text<W> {
             } => {
                 write!(self.out, " at {:#x}", offset.0)?;
                 if trailing_bytes.0 > 0 {
-                    write!(
-                        self.out,
-                        ", {} before it",
-                        counted(trailing_bytes.0, "byte")
-                    )?;
+                    let bytes = counted(trailing_bytes.0, "byte");
+                    write!(self.out, ", {bytes} before it")?;
                 }
             }
         }
@@ -165,14 +169,9 @@ impl<W: Write> Text<W> {
         let Some(times) = times else {
             return Ok(writeln!(self.out, "no events")?);
         };
-        let (start, end) = (times.start_ns.0, times.end_ns.0);
+        let [start, end] = [times.start_ns, times.end_ns].map(|ns| Seconds(ns.0));
         let span = Span(times.duration_ns.0);
-        Ok(writeln!(
-            self.out,
-            "{} s to {} s, {span}",
-            Seconds(start),
-            Seconds(end)
-        )?)
+        Ok(writeln!(self.out, "{start} s to {end} s, {span}")?)
     }
 
     fn checksum(&mut self, facts: &Facts) -> Written {
@@ -371,73 +370,56 @@ impl<W: Write> Text<W> {
             counted(manifest.modules.len() as u64, "module"),
             counted(manifest.symbols as u64, "symbol"),
         )?;
+        let odd = self.colours.odd;
         for module in &manifest.modules {
             let path = Printable(module.path.as_deref().unwrap_or("(path unknown)"));
-            self.label("")?;
-            write!(self.out, "module {:#010x} {path}", module.module_id)?;
-            if module.function_offsets == Some(true) {
-                write!(self.out, ", functions by offset")?;
-            }
-            writeln!(self.out)?;
+            let offsets = match module.function_offsets {
+                Some(true) => ", functions by offset",
+                _ => "",
+            };
+            let id = module.module_id;
+            self.unlabelled(format_args!("module {id:#010x} {path}{offsets}"))?;
         }
         for anchor in &manifest.timing_anchors {
-            self.label("")?;
             let (time, parts) = (Seconds(anchor.host_time_ns.0), &anchor.media_time);
-            let scale = anchor.media_timescale;
-            writeln!(self.out, "at {time} s a recording is at {parts}/{scale} s")?;
+            let place = format_args!("{parts}/{} s", anchor.media_timescale);
+            self.unlabelled(format_args!("at {time} s a recording is at {place}"))?;
         }
         if let Some(error) = manifest.clock_error_ns {
-            self.label("")?;
-            let error = Span(error.0);
-            writeln!(
-                self.out,
-                "times are not from this clock but differ from it by at most {error}"
-            )?;
+            let differ = "times are not from this clock but differ from it by at most";
+            self.unlabelled(format_args!("{differ} {}", Span(error.0)))?;
         }
         if manifest.detail_fields == Some(true) {
-            self.label("")?;
-            writeln!(self.out, "details contain the fields of calls")?;
+            self.unlabelled("details contain the fields of calls")?;
         }
-        if let Some(signal) = &manifest.ended_by {
-            let odd = self.colours.odd;
-            self.label("")?;
-            let signal = Printable(signal);
-            writeln!(self.out, "the process was {odd}ended by {signal}{odd:#}")?;
+        if let Some(signal) = manifest.ended_by.as_ref().map(Printable) {
+            self.unlabelled(format_args!(
+                "the process was {odd}ended by {signal}{odd:#}"
+            ))?;
         }
-        if let Some(why) = &manifest.recording_error {
-            let odd = self.colours.odd;
-            self.label("")?;
-            let why = Printable(why);
-            writeln!(
-                self.out,
-                "the tracer {odd}stopped recording{odd:#} some events: {why}"
-            )?;
+        if let Some(why) = manifest.recording_error.as_ref().map(Printable) {
+            let stopped = format_args!("{odd}stopped recording{odd:#} some events");
+            self.unlabelled(format_args!("the tracer {stopped}: {why}"))?;
         }
         if let Some(unwritten) = &manifest.unwritten {
-            let odd = self.colours.odd;
-            self.label("")?;
-            writeln!(self.out, "{odd}{unwritten}{odd:#}")?;
+            self.unlabelled(format_args!("{odd}{unwritten}{odd:#}"))?;
         }
         for change in &manifest.recovered {
-            self.label("")?;
-            writeln!(self.out, "{}", Printable(change))?;
+            self.unlabelled(Printable(change))?;
         }
         for problem in &manifest.ignored {
-            self.label("")?;
-            writeln!(self.out, "ignored: {}", Printable(problem))?;
+            self.unlabelled(format_args!("ignored: {}", Printable(problem)))?;
         }
         for wrong in &manifest.wrong_has_detail {
-            self.label("")?;
             let (says, is) = if wrong.has_detail {
                 ("details", "none")
             } else {
                 ("no details", "some")
             };
             let id = wrong.thread;
-            writeln!(
-                self.out,
+            self.unlabelled(format_args!(
                 "says that thread {id} has {says}, but it has {is}"
-            )?;
+            ))?;
         }
         Ok(())
     }
@@ -452,7 +434,7 @@ impl<W: Write> Text<W> {
         writeln!(self.out, " {duration:>13}  state{dim:#}")?;
         for thread in &session.threads {
             let id = thread.id.unwrap_or_default();
-            let facts = thread.index.as_ref().and_then(|index| index.facts.as_ref());
+            let facts = thread.index_facts();
             match facts {
                 Some(facts) => write!(self.out, "  {id:>9} {:>12}", facts.event_count.0)?,
                 None => write!(self.out, "  {id:>9} {bad}{:>12}{bad:#}", "?")?,
@@ -464,24 +446,18 @@ impl<W: Write> Text<W> {
                 None => write!(self.out, " {:>9}", "-")?,
             }
             let times = facts.and_then(|facts| facts.time);
-            let duration = times.map(|times| Span(times.duration_ns.0).to_string());
-            write!(self.out, " {:>13}  ", duration.as_deref().unwrap_or("-"))?;
+            let duration = or_dash(times.map(|times| Span(times.duration_ns.0)));
+            write!(self.out, " {duration:>13}  ")?;
             match facts {
                 Some(facts) => self.state(facts)?,
                 None => self.unreadable(thread)?,
             }
             if let Some(facts) = facts.filter(|facts| facts.contents.is_some()) {
-                write!(
-                    self.out,
-                    ", checksum {}",
-                    facts.checksum.state.replace('_', " ")
-                )?;
+                let state = facts.checksum.state.replace('_', " ");
+                write!(self.out, ", checksum {state}")?;
             }
-            if thread
-                .ring
-                .as_ref()
-                .is_some_and(|ring| ring.index_bytes.0 > 0)
-            {
+            let ring = thread.ring.as_ref();
+            if ring.is_some_and(|ring| ring.index_bytes.0 > 0) {
                 write!(self.out, ", tail in ring.atf")?;
             }
             if let Some(Some(detail)) = detail
@@ -510,11 +486,7 @@ impl<W: Write> Text<W> {
             }
             writeln!(self.out)?;
         }
-        let facts = session
-            .threads
-            .iter()
-            .filter_map(|thread| thread.index.as_ref());
-        let mut facts = facts.filter_map(|index| index.facts.as_ref());
+        let mut facts = session.threads.iter().filter_map(ThreadInfo::index_facts);
         if facts.any(|facts| facts.contents.is_none() && facts.event_count.0 > 0) {
             self.label("unread")?;
             writeln!(

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-use atf::check::{Kind, wrong_thread_id};
+use atf::check::wrong_thread_id;
 use atf::detail::DetailReader;
 use atf::manifest::{Cut, ManifestThread};
 use atf::session::{SessionReader, thread_id};
@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::Problem;
 use super::aside::{Recovered, SetAside};
-use super::file::FileInfo;
+use super::file::{Facts, FileInfo};
 use crate::json::{self, U64};
 use crate::loss::LossInfo;
 use crate::text::counted;
@@ -180,42 +180,32 @@ impl ThreadInfo {
     }
 
     fn look(&mut self, path: &Path, thread: &ThreadReader, verify: bool) {
-        self.index = Some(FileInfo::new(
-            &path.join(INDEX_FILE),
-            Kind::Index,
-            |problems| {
-                let wrong_id = wrong_thread_id(thread.index().header(), path);
-                problems.extend(wrong_id.map(Problem::found));
-                FileInfo::index_facts(thread.index(), verify, problems)
-            },
-        ));
+        let index = path.join(INDEX_FILE);
+        self.index = Some(FileInfo::new(&index, "index", |problems| {
+            let wrong_id = wrong_thread_id(thread.index().header(), path);
+            problems.extend(wrong_id.map(Problem::found));
+            FileInfo::index_facts(thread.index(), verify, problems)
+        }));
         let detail = path.join(DETAIL_FILE);
         // Do not report an unreadable index as a problem of the details.
-        let is_index_read = self.index.as_ref().is_some_and(|file| file.facts.is_some());
+        let is_index_read = self.index_facts().is_some();
         let mut linked = (0, 0);
         self.detail = match (thread.detail(), thread.detail_error()) {
-            (Some(reader), _) => Some(FileInfo::new(&detail, Kind::Detail, |problems| {
+            (Some(reader), _) => Some(FileInfo::new(&detail, "detail", |problems| {
                 let scan = || {
-                    if !verify {
-                        Ok(None)
-                    } else if is_index_read {
-                        thread.scan_details()
-                    } else {
-                        reader.scan().map(Some)
+                    let scan = match (verify, is_index_read) {
+                        (false, _) => None,
+                        (true, true) => thread.scan_details()?,
+                        (true, false) => Some(reader.scan()?),
+                    };
+                    if let Some(scan) = &scan {
+                        linked = (scan.linked, scan.times_differ);
                     }
-                };
-                let scan = || {
-                    let scan = scan()?;
-                    linked = scan
-                        .as_ref()
-                        .map_or((0, 0), |it| (it.linked, it.times_differ));
                     Ok(scan)
                 };
                 FileInfo::detail_facts(reader, scan, problems)
             })),
-            (None, Some(error)) => {
-                Some(FileInfo::new(&detail, Kind::Detail, |_| Err(error.clone())))
-            }
+            (None, Some(error)) => Some(FileInfo::new(&detail, "detail", |_| Err(error.clone()))),
             (None, None) => None,
         };
         self.ring = thread.ring().map(RingInfo::from);
@@ -249,10 +239,14 @@ impl ThreadInfo {
         self.links = links;
     }
 
+    /// Returns the facts about the index file, as far as they could be read.
+    pub(super) fn index_facts(&self) -> Option<&Facts> {
+        self.index.as_ref()?.facts.as_ref()
+    }
+
     /// Returns whether there are problems.
     pub(crate) fn has_problems(&self) -> bool {
-        let files = [&self.index, &self.detail].into_iter().flatten();
-        !self.problems.is_empty() || files.into_iter().any(|file| !file.problems.is_empty())
+        self.all_problems().next().is_some()
     }
 
     /// Returns all problems.
@@ -268,18 +262,12 @@ impl Links {
     pub(super) fn wrong(
         &self,
     ) -> impl DoubleEndedIterator<Item = (u64, &'static str, Option<&'static str>)> {
+        let elsewhere = "to detail events that link elsewhere";
+        let differ = "to detail events with a different time";
         let wrong = [
-            (
-                self.crossed.0,
-                "to detail events that link elsewhere",
-                Some("ATF-LINK-001"),
-            ),
+            (self.crossed.0, elsewhere, Some("ATF-LINK-001")),
             (self.dangling.0, "to missing detail events", None),
-            (
-                self.times_differ.0,
-                "to detail events with a different time",
-                Some("ATF-LINK-006"),
-            ),
+            (self.times_differ.0, differ, Some("ATF-LINK-006")),
         ];
         wrong.into_iter().filter(|(count, ..)| *count > 0)
     }
