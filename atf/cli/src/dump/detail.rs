@@ -25,29 +25,15 @@ pub(crate) struct Detail<'a> {
     has_fields: bool,
 }
 
+/// A file that is complete, or one that may still be written.
 #[derive(Debug, Clone, Copy)]
-enum File<'a> {
+pub(crate) enum File<'a> {
     Read(&'a DetailReader),
     Followed(&'a DetailFollower),
 }
 
 impl<'a> Detail<'a> {
-    pub(crate) fn new(reader: &'a DetailReader, event: DetailEvent, has_fields: bool) -> Self {
-        let file = File::Read(reader);
-        Self {
-            event,
-            file,
-            has_fields,
-        }
-    }
-
-    /// Creates a detail from an event of a file that is still being written.
-    pub(crate) fn followed(
-        follower: &'a DetailFollower,
-        event: DetailEvent,
-        has_fields: bool,
-    ) -> Self {
-        let file = File::Followed(follower);
+    pub(crate) fn new(file: File<'a>, event: DetailEvent, has_fields: bool) -> Self {
         Self {
             event,
             file,
@@ -219,7 +205,7 @@ impl<'a> Details<'a> {
                 let has_fields = has_fields.copied().unwrap_or_default();
                 let reader = self.open(&place, reported).and_then(ThreadReader::detail);
                 return Ok(reader.map_or(Found::Dangling, |reader| {
-                    Found::Detail(Detail::new(reader, found, has_fields))
+                    Found::Detail(Detail::new(File::Read(reader), found, has_fields))
                 }));
             }
         }

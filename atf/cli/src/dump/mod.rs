@@ -24,7 +24,7 @@ use atf::merge::{Merge, MergedEvent};
 use atf::spans::Paired;
 use atf::symbols::Function;
 use atf::trace::{PathKind, Trace};
-use atf::{Error, FileKind, Wire};
+use atf::{FileKind, Wire};
 use atf_analyze::Pattern;
 
 use crate::output::{Failure, Outcome, State, stdout};
@@ -37,7 +37,7 @@ pub(crate) use reported::Reported;
 pub(crate) use text::Shown;
 
 use calls::{Step, each_call};
-use detail::{Detail, Details, Found};
+use detail::{Detail, Details, File, Found};
 use json::Json;
 use names::{Named, Names};
 use ready::Ready;
@@ -224,8 +224,10 @@ impl Dump {
             if output.written == self.limit {
                 break;
             }
-            if let Some(event) = output.take(event).filter(admits) {
-                output.write(event)?;
+            match event {
+                Ok(event) if admits(&event) => output.write(event)?,
+                Ok(_) => {}
+                Err(error) => output.reported.report(&error),
             }
         }
         self.report_read(ready, output.written, || merge.unverified().count());
@@ -293,7 +295,7 @@ impl Dump {
                 })
             })?;
             last.iter()
-                .flat_map(Last::iter)
+                .flat_map(|last| &last.items)
                 .try_for_each(|line| write(line).map(drop))?;
             if is_over {
                 break;
@@ -384,8 +386,8 @@ impl Dump {
                 }
             };
             if range.contains(&event.header.timestamp) {
-                let wire = reader.wire();
-                sink.detail(wire, &Detail::new(&reader, event, false), &names)?;
+                let detail = Detail::new(File::Read(&reader), event, false);
+                sink.detail(reader.wire(), &detail, &names)?;
                 left -= 1;
             }
         }
@@ -410,11 +412,6 @@ struct Output<'a, S> {
 }
 
 impl<S: Sink> Output<'_, S> {
-    /// Returns the event, or reports the error and returns `None`.
-    fn take(&mut self, event: Result<MergedEvent, Error>) -> Option<MergedEvent> {
-        event.map_err(|error| self.reported.report(&error)).ok()
-    }
-
     /// Writes an event. Inlined, so that its fields stay in registers.
     #[inline(always)]
     fn write(&mut self, event: MergedEvent) -> Result<(), Failure> {
@@ -510,9 +507,5 @@ impl<T> Last<T> {
         if self.items.len() > self.count {
             self.items.pop_front();
         }
-    }
-
-    fn iter(&self) -> impl Iterator<Item = &T> {
-        self.items.iter()
     }
 }

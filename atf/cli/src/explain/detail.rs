@@ -14,6 +14,7 @@ use crate::text::counted;
 
 /// The size in bytes of the longest payload that has fields.
 const LARGEST: u64 = FunctionPayload::SIZE as u64 + u16::MAX as u64;
+
 pub(super) fn explain(walk: &mut Walk<'_>, path: &Path) -> Result<(), Failure> {
     let wire = wire_of(walk)?;
     let reader = DetailReader::open(path);
@@ -27,16 +28,11 @@ pub(super) fn explain(walk: &mut Walk<'_>, path: &Path) -> Result<(), Failure> {
     walk.report(reader.problems()?);
     let footer = Shape::new("detail_footer", reader.wire());
     let (regions, completeness) = (reader.regions(), reader.completeness());
-    ending::regions(
-        walk,
-        &regions,
-        footer,
-        completeness,
-        |walk, region| match region {
-            None => events(walk, &reader),
-            Some(region) => torn_event(walk, &reader, region),
-        },
-    )
+    let show = |walk: &mut Walk<'_>, region: Option<&Region>| match region {
+        None => events(walk, &reader),
+        Some(region) => torn_event(walk, &reader, region),
+    };
+    ending::regions(walk, &regions, footer, completeness, show)
 }
 
 /// Returns the wire version in a header, or 1 if it is unknown.
@@ -67,12 +63,8 @@ pub(super) fn event(walk: &mut Walk<'_>, wire: Wire, seq: u64, end: u64) -> Resu
     walk.record(Shape::new("detail_event_header", wire), Some(seq), end, "")?;
     let size = end.saturating_sub(walk.place());
     if size <= LARGEST && FunctionPayload::decode(walk.peek(size)?).is_some() {
-        walk.record(
-            Shape::new("detail_function_payload", wire),
-            Some(seq),
-            end,
-            "",
-        )?;
+        let payload = Shape::new("detail_function_payload", wire);
+        walk.record(payload, Some(seq), end, "")?;
         return walk.stretch(end, "stack");
     }
     walk.opaque(end, "payload", "not the payload of a call or a return")

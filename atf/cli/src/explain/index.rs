@@ -29,16 +29,11 @@ pub(super) fn explain(walk: &mut Walk<'_>, path: &Path) -> Result<(), Failure> {
     walk.report(scanned.err().into_iter().chain(reader.problems()));
     let footer = Shape::new("index_footer", reader.wire());
     let (regions, completeness) = (reader.regions(), reader.completeness());
-    ending::regions(
-        walk,
-        &regions,
-        footer,
-        completeness,
-        |walk, region| match region {
-            None => events(walk, &reader),
-            Some(region) => torn_event(walk, &reader, region),
-        },
-    )
+    let show = |walk: &mut Walk<'_>, region: Option<&Region>| match region {
+        None => events(walk, &reader),
+        Some(region) => torn_event(walk, &reader, region),
+    };
+    ending::regions(walk, &regions, footer, completeness, show)
 }
 
 fn events(walk: &mut Walk<'_>, reader: &IndexReader) -> Result<(), Failure> {

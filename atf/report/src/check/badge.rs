@@ -47,16 +47,12 @@ fn words(summary: &Summary, deny: Severity) -> (String, Mood) {
         unreadable,
         ..
     } = *summary;
-    match (summary.exit_status(deny), unreadable) {
-        (0, _) if files == 0 => ("nothing checked".to_owned(), Mood::Nothing),
-        (0, _) if must + should == 0 => (format!("{} good", counted(files, "file")), Mood::Good),
-        (0 | 1, _) => {
-            let mood = match summary.exit_status(deny) {
-                0 => Mood::Known,
-                _ => Mood::Bad,
-            };
-            (format!("{must} must, {should} should broken"), mood)
-        }
+    let broken = || format!("{must} must, {should} should broken");
+    match summary.exit_status(deny) {
+        0 if files == 0 => ("nothing checked".to_owned(), Mood::Nothing),
+        0 if must + should == 0 => (format!("{} good", counted(files, "file")), Mood::Good),
+        0 => (broken(), Mood::Known),
+        1 => (broken(), Mood::Bad),
         _ => (format!("{unreadable} unreadable"), Mood::Bad),
     }
 }

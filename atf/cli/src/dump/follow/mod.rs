@@ -19,7 +19,7 @@ use atf::{ErrorKind, FileKind, Wire};
 use self::output::Output;
 use self::session::Session;
 use self::thread::{Source, Thread, Turn};
-use super::detail::{Detail, has_fields};
+use super::detail::{Detail, File, has_fields};
 use super::filter::{Filter, times};
 use super::names::Names;
 use super::reported::report_losses_of;
@@ -212,7 +212,7 @@ fn details(dump: &Dump, sink: &mut dyn Sink, path: &Path) -> Outcome {
         };
         if range.contains(&time) {
             let wire = follower.header().map_or(Wire::V1, |header| header.wire);
-            let detail = Detail::followed(&follower, event, false);
+            let detail = Detail::new(File::Followed(&follower), event, false);
             sink.detail(wire, &detail, &names)?;
             left -= 1;
         }

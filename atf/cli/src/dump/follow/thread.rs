@@ -9,7 +9,7 @@ use atf::thread::ThreadReader;
 use atf::{Error, ErrorKind};
 
 use super::output::Output;
-use crate::dump::detail::Detail;
+use crate::dump::detail::{Detail, File};
 use crate::dump::names::Names;
 use crate::output::Failure;
 
@@ -122,9 +122,9 @@ impl Thread {
                     self.last = Some((new.seq, new.event));
                     let (detail, count) = match &self.source {
                         Source::Both(both) => {
-                            let reader = both.detail();
-                            let detail = |event| Detail::followed(reader, event, output.has_fields);
-                            (new.detail.map(detail), Some(reader.next_seq()))
+                            let file = File::Followed(both.detail());
+                            let detail = |event| Detail::new(file, event, output.has_fields);
+                            (new.detail.map(detail), Some(both.detail().next_seq()))
                         }
                         Source::Index(_) => (None, None),
                     };
@@ -236,7 +236,7 @@ impl Thread {
                 Some(reader) => {
                     let found = new.detail_of(&event)?.found();
                     let own = found.filter(|found| found.header.index_seq == seq);
-                    own.map(|event| Detail::new(reader, event, output.has_fields))
+                    own.map(|event| Detail::new(File::Read(reader), event, output.has_fields))
                 }
                 None => None,
             };

@@ -77,15 +77,15 @@ impl<W: Write> Html<W> {
         };
         let totals = &mut self.totals;
         totals.sessions += 1;
-        totals.denied += u64::from(session.worst() >= Some(self.deny));
-        for (id, cell) in session.rules() {
+        totals.denied += u64::from(session.worst >= Some(self.deny));
+        for (id, cell) in &session.rules {
             let total = totals.rules.entry(id).or_default();
             total.sessions += 1;
             total.files += cell.files;
             total.times = total.times.saturating_add(cell.times);
         }
-        self.bytes += session.size();
-        let key = (Reverse(session.cost()), totals.sessions);
+        self.bytes += session.size;
+        let key = (Reverse(session.cost), totals.sessions);
         self.kept.insert(key, session);
         // A single session is always far below the limit, because the number of its findings is
         // also limited.
@@ -93,8 +93,8 @@ impl<W: Write> Html<W> {
             let Some((_, session)) = self.kept.pop_last() else {
                 return;
             };
-            self.bytes -= session.size();
-            *totals.left_out.entry(session.worst()).or_default() += 1;
+            self.bytes -= session.size;
+            *totals.left_out.entry(session.worst).or_default() += 1;
         }
     }
 }

@@ -166,7 +166,7 @@ fn rule((id, total): (&&'static str, &RuleTotal)) -> Option<RuleView> {
 fn session_view(seq: usize, session: Session, rules: &[RuleView]) -> SessionView {
     let is_shown = |id| session.findings.iter().any(|finding| finding.rule == id);
     let cell = |rule: &RuleView| {
-        let Cell { files, times } = *session.rules().get(rule.id)?;
+        let Cell { files, times } = *session.rules.get(rule.id)?;
         let (files_in_words, times) = (counted(files, "file"), counted(times, "time"));
         Some(CellView {
             rule: rule.id,
@@ -176,12 +176,12 @@ fn session_view(seq: usize, session: Session, rules: &[RuleView]) -> SessionView
             is_shown: is_shown(rule.id),
         })
     };
-    let ids: Vec<_> = session.rules().keys().copied().collect();
+    let ids: Vec<_> = session.rules.keys().copied().collect();
     SessionView {
         seq,
         cells: rules.iter().map(cell).collect(),
-        state: session.worst().map_or("clean", Severity::name),
-        cost: session.cost().map_or("clean", Severity::name),
+        state: session.worst.map_or("clean", Severity::name),
+        cost: session.cost.map_or("clean", Severity::name),
         verdict: session.verdict.name(),
         outcome: session.outcome(),
         files: counted(session.files, "file"),

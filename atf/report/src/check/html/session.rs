@@ -26,11 +26,14 @@ pub(super) struct Session {
     pub(super) findings: Vec<FindingView>,
     /// The number of omitted findings.
     pub(super) left_out: u64,
-    worst: Option<Severity>,
+    /// The severity of the strictest broken rule.
+    pub(super) worst: Option<Severity>,
     /// The largest cost of the broken rules.
-    cost: Option<Severity>,
-    rules: BTreeMap<&'static str, Cell>,
-    size: usize,
+    pub(super) cost: Option<Severity>,
+    /// The broken rules, by id.
+    pub(super) rules: BTreeMap<&'static str, Cell>,
+    /// The approximate size on the page, in bytes.
+    pub(super) size: usize,
 }
 
 /// The number of times that a session breaks a rule.
@@ -100,16 +103,6 @@ impl Session {
         }
     }
 
-    /// Returns the severity of the strictest broken rule.
-    pub(super) const fn worst(&self) -> Option<Severity> {
-        self.worst
-    }
-
-    /// Returns the largest cost of the broken rules.
-    pub(super) const fn cost(&self) -> Option<Severity> {
-        self.cost
-    }
-
     /// Returns the session's outcome for a reader: the verdict, or `incomplete` if the files are
     /// accepted but data is missing.
     pub(super) fn outcome(&self) -> &'static str {
@@ -117,16 +110,6 @@ impl Session {
             Verdict::Accept if self.cost == Some(Severity::Must) => "incomplete",
             verdict => verdict.name(),
         }
-    }
-
-    /// Returns the broken rules, by id.
-    pub(super) const fn rules(&self) -> &BTreeMap<&'static str, Cell> {
-        &self.rules
-    }
-
-    /// Returns the session's approximate size on the page, in bytes.
-    pub(super) const fn size(&self) -> usize {
-        self.size
     }
 }
 
