@@ -226,28 +226,27 @@ fn write_to<T>(
         Error::TemporaryFile { .. } => Failure::Usage(error.to_string()),
         error => Failure::at(path, error),
     };
-    if is_file_of(inputs, path).map_err(|error| at(error.into()))? {
+    let io = |error: io::Error| at(error.into());
+    if is_file_of(inputs, path).map_err(io)? {
         let message = "one of the files to read; choose another one";
         return Err(Failure::at(path, message));
     }
     // Never replace a device or a pipe with a file.
     if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-        let file = File::create(path).map_err(|error| at(error.into()))?;
+        let file = File::create(path).map_err(io)?;
         return write(&mut BufWriter::with_capacity(BUFFER, file)).map_err(at);
     }
-    let part = part_file(path).map_err(|error| at(error.into()))?;
+    let part = part_file(path).map_err(io)?;
     // A replaced file keeps its mode.
     if let Ok(replaced) = fs::metadata(path) {
-        let mode = replaced.permissions();
-        part.as_file()
-            .set_permissions(mode)
-            .map_err(|error| at(error.into()))?;
+        let set = part.as_file().set_permissions(replaced.permissions());
+        set.map_err(io)?;
     }
     let mut out = BufWriter::with_capacity(BUFFER, part.as_file());
     let result = write(&mut out).map_err(at)?;
-    out.flush().map_err(|error| at(error.into()))?;
+    out.flush().map_err(io)?;
     drop(out);
-    part.persist(path).map_err(|error| at(error.error.into()))?;
+    part.persist(path).map_err(|error| io(error.error))?;
     Ok(result)
 }
 

@@ -28,11 +28,13 @@ pub(crate) struct Calls<'a, 's> {
     /// How many events of the current thread link to details of other events.
     foreign: u64,
     /// The same number for all earlier threads.
-    foreign_details: u64,
+    pub(crate) foreign_details: u64,
     /// The end of the current thread's calls so far.
     end_ns: u64,
-    totals: Vec<ThreadTotals>,
-    problems: Vec<Problem>,
+    /// The totals of the threads.
+    pub(crate) totals: Vec<ThreadTotals>,
+    /// The problems of the threads.
+    pub(crate) problems: Vec<Problem>,
 }
 
 impl<'a, 's> Calls<'a, 's> {
@@ -67,16 +69,6 @@ impl<'a, 's> Calls<'a, 's> {
     /// Returns the number of threads in this process and the processes before it.
     pub(crate) fn thread_count(&self) -> u32 {
         self.thread.number
-    }
-
-    /// Returns how many events link to details of other events.
-    pub(crate) fn foreign_details(&self) -> u64 {
-        self.foreign_details
-    }
-
-    /// Returns the threads' totals and problems.
-    pub(crate) fn into_found(self) -> (Vec<ThreadTotals>, Vec<Problem>) {
-        (self.totals, self.problems)
     }
 
     /// Reads an event's detail. If it cannot be read, the thread's problems contain the reason.

@@ -80,13 +80,8 @@ impl<'a, W: Write> Sink<'a> for Chrome<W> {
         self.pid = process.pid;
         let place = format!(r#""pid":{}"#, process.pid);
         self.metadata(&place, "process_name", "name", &process.name)?;
-        let start_ns = self.info.start_ns.to_string();
-        self.metadata(
-            &place,
-            "atf",
-            "time 0 in ns of the trace's clock",
-            &start_ns,
-        )?;
+        let (key, start_ns) = ("time 0 in ns of the trace's clock", self.info.start_ns);
+        self.metadata(&place, "atf", key, &start_ns.to_string())?;
         if let Some(range) = self.info.range() {
             self.metadata(&place, "atf", "time range", &range)?;
         }
@@ -129,10 +124,8 @@ impl<'a, W: Write> Sink<'a> for Chrome<W> {
     }
 
     fn thread_end(&mut self, end: &ThreadEnd<'_>) -> io::Result<()> {
-        let notes = end.notes.iter();
-        notes
-            .into_iter()
-            .try_for_each(|note| self.note(end.end_ns, 't', note))
+        let mut notes = end.notes.iter();
+        notes.try_for_each(|note| self.note(end.end_ns, 't', note))
     }
 
     fn process_end(&mut self, notes: &[String]) -> io::Result<()> {

@@ -6,7 +6,6 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use atf::spans::SpanEnd;
-use atf::symbols::Function;
 
 use crate::names::name_of;
 use crate::{End, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo};
@@ -111,10 +110,6 @@ impl<'a, W: Write> Sink<'a> for Csv<W> {
             write!(self.out, "{ns}")?;
         }
         writeln!(self.out, ",")
-    }
-
-    fn unmatched(&mut self, _: Function<'a>, _: u64) -> io::Result<()> {
-        Ok(())
     }
 
     fn thread_end(&mut self, end: &ThreadEnd<'_>) -> io::Result<()> {

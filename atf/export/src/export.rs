@@ -94,9 +94,9 @@ pub fn export_to<'a>(
         let mut calls = Calls::new(process, pid, threads, (&info, options), sink);
         let problems = atf_analyze::calls(process, &until_latest(options), &mut calls)?;
         threads = calls.thread_count();
-        let foreign = calls.foreign_details();
+        let foreign = calls.foreign_details;
         summary.foreign_details = summary.foreign_details.saturating_add(foreign);
-        let (totals, of_threads) = calls.into_found();
+        let (totals, of_threads) = (calls.totals, calls.problems);
         let lost = losses_without_files(process, options).missing();
         let lost = lost.map(|lost| format!("threads without files: {lost}"));
         let of_session = problems.iter().map(|it| it.error.to_string());

@@ -235,17 +235,13 @@ impl<W: Write> Firefox<'_, W> {
 
     fn tables(&mut self) -> io::Result<()> {
         let table = std::mem::take(&mut self.table);
-        let (stacks, functions) = (
-            table.prefixes.len(),
-            table.functions.len().saturating_add(1),
-        );
+        let stacks = table.prefixes.len();
+        let functions = table.functions.len().saturating_add(1);
         write!(self.out, ",\n\"stackTable\":{{\"length\":{stacks}")?;
-        let prefixes = table.prefixes.iter();
         let null = || "null".to_owned();
-        self.column(
-            "prefix",
-            prefixes.map(|it| it.map_or_else(null, |it| it.to_string())),
-        )?;
+        let prefixes = table.prefixes.iter();
+        let prefixes = prefixes.map(|it| it.map_or_else(null, |it| it.to_string()));
+        self.column("prefix", prefixes)?;
         self.column("frame", &table.of_stacks)?;
         write!(self.out, "}},\n\"frameTable\":{{\"length\":{functions}")?;
         let all = |value| std::iter::repeat_n(value, functions);
@@ -286,15 +282,12 @@ impl<W: Write> Firefox<'_, W> {
         self.column("name", all(name))?;
         self.column("phase", all(0))?;
         let start_ns = self.info.start_ns;
-        let times = markers.iter();
-        self.column(
-            "startTime",
-            times.map(|(time_ns, _)| Since {
-                time_ns: *time_ns,
-                start_ns,
-                unit: Unit::Millis,
-            }),
-        )?;
+        let times = markers.iter().map(|(time_ns, _)| Since {
+            time_ns: *time_ns,
+            start_ns,
+            unit: Unit::Millis,
+        });
+        self.column("startTime", times)?;
         self.column("endTime", std::iter::repeat_n("null", length))?;
         let data = markers.iter();
         let data = data.map(|(_, note)| format!(r#"{{"type":"Text","name":{}}}"#, Quoted(note)));
@@ -342,10 +335,6 @@ impl<'a, W: Write> Sink<'a> for Firefox<'a, W> {
     fn call_end(&mut self, call: &End<'a>) -> io::Result<()> {
         self.table.open.pop();
         self.sample(call.end_ns)
-    }
-
-    fn unmatched(&mut self, _: Function<'a>, _: u64) -> io::Result<()> {
-        Ok(())
     }
 
     fn thread_end(&mut self, end: &ThreadEnd<'_>) -> io::Result<()> {

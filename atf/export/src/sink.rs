@@ -40,8 +40,11 @@ pub trait Sink<'a> {
     /// Receives the end of the thread's innermost open call.
     fn call_end(&mut self, call: &End<'a>) -> io::Result<()>;
 
-    /// Receives a return from a function that had no open call.
-    fn unmatched(&mut self, function: Function<'a>, time_ns: u64) -> io::Result<()>;
+    /// Receives a return from a function that had no open call. By default, only the notes at the
+    /// end of the thread count these.
+    fn unmatched(&mut self, _function: Function<'a>, _time_ns: u64) -> io::Result<()> {
+        Ok(())
+    }
 
     /// Ends the current thread.
     fn thread_end(&mut self, end: &ThreadEnd<'_>) -> io::Result<()>;

@@ -112,10 +112,6 @@ impl<'a, W: Write> Sink<'a> for Speedscope<'a, W> {
         self.event('C', call.function, call.end_ns)
     }
 
-    fn unmatched(&mut self, _: Function<'a>, _: u64) -> io::Result<()> {
-        Ok(())
-    }
-
     fn thread_end(&mut self, end: &ThreadEnd<'_>) -> io::Result<()> {
         let first_ns = self.info.first_ns();
         let times_ns = self.times_ns.unwrap_or((first_ns, first_ns));

@@ -235,11 +235,8 @@ impl<'a, W: Write> Sink<'a> for Perfetto<W> {
         let mut labels: Vec<_> = facts
             .map(|(key, value)| format!("{key}: {value}"))
             .collect();
-        labels.extend(
-            self.info
-                .range()
-                .map(|range| format!("time range: {range}")),
-        );
+        let range = self.info.range();
+        labels.extend(range.map(|range| format!("time range: {range}")));
         let descriptor = ProcessDescriptor {
             pid: Some(process.pid.cast_signed()),
             process_name: Some(process.name.clone()),
