@@ -166,11 +166,6 @@ pub(crate) fn open_processes(
 }
 
 impl TimedProcess {
-    /// Returns the origin of relative times: the first event's time.
-    pub(crate) fn start_ns(&self) -> Option<u64> {
-        self.times.map(|(start_ns, _)| start_ns)
-    }
-
     /// Returns the times of the first and the last event.
     pub(crate) fn times(&self) -> Option<(u64, u64)> {
         self.times
@@ -184,7 +179,8 @@ impl TimedProcess {
     /// Returns the origin of times in text output, or `None` to show times unchanged: a
     /// recording's, or those of a trace without readable events.
     pub(crate) fn origin_ns(&self) -> Option<u64> {
-        self.start_ns().filter(|_| self.clock().is_none())
+        let start_ns = self.times.map(|(start_ns, _)| start_ns);
+        start_ns.filter(|_| self.clock().is_none())
     }
 
     /// Returns the options for analyzing a time range.
@@ -214,11 +210,6 @@ impl TimedProcess {
             [_] => "session".to_owned(),
             sessions => counted(sessions.len() as u64, "segment"),
         }
-    }
-
-    /// Returns how many events the tracer had not yet written when it ended.
-    pub(crate) fn unwritten_events(&self) -> Option<u64> {
-        unwritten_events(self.unwritten())
     }
 
     /// Returns whether the totals of `threads` selected threads, or of all if 0, include all events

@@ -34,14 +34,8 @@ impl Target {
     pub fn chosen(asked: &[Self], default: Form) -> Result<Vec<Self>, BadTarget> {
         let mut targets = asked.to_vec();
         if targets.iter().all(|target| target.file.is_some()) {
-            let file = None;
-            targets.insert(
-                0,
-                Self {
-                    form: default,
-                    file,
-                },
-            );
+            let (form, file) = (default, None);
+            targets.insert(0, Self { form, file });
         }
         let mut files = BTreeSet::new();
         for target in &targets {

@@ -12,7 +12,7 @@ use crate::info::{Ending, RingInfo};
 use crate::json::{self, Named, U64};
 use crate::loss::LossInfo;
 use crate::output::Failure;
-use crate::trace::TimedProcess;
+use crate::trace::{TimedProcess, unwritten_events};
 
 pub(super) struct Json<W>(pub(super) W);
 
@@ -138,7 +138,7 @@ impl<W: Write> Sink for Json<W> {
             ended_by: manifest.and_then(|manifest| manifest.ended_by.as_deref()),
             recording_error: manifest.and_then(|manifest| manifest.recording_error.as_deref()),
             lost: LossInfo(losses_without_files),
-            unwritten_events: process.unwritten_events().map(U64),
+            unwritten_events: unwritten_events(process.unwritten()).map(U64),
             threads: threads.map(|thread| Thread::new(process, thread)).collect(),
             problems,
         };

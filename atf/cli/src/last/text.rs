@@ -328,11 +328,8 @@ impl<W: Write> Sink for Text<W> {
             threads = format!("{shown} of {threads}");
         }
         let path = Printable(process.path().display());
-        write!(
-            self.out,
-            "{strong}{path}{strong:#}: {}, {threads}",
-            process.noun()
-        )?;
+        let noun = process.noun();
+        write!(self.out, "{strong}{path}{strong:#}: {noun}, {threads}")?;
         let counts = [
             (unfinalized, "not finalized"),
             (damaged, "damaged at the end"),

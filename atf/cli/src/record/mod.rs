@@ -131,21 +131,14 @@ fn exit_status(status: ExitStatus) -> u8 {
 
 /// Finds the library: at the user's path, next to this executable, or in its installed location.
 fn library(chosen: Option<&Path>) -> Result<PathBuf, Failure> {
-    let found = match chosen {
-        Some(path) => Some(path.to_owned()),
-        None => {
-            let folder = env::current_exe().ok();
-            let folder = folder.as_deref().and_then(Path::parent);
-            let places =
-                ["", "../lib", "../lib/adatrace"].map(|place| Path::new(place).join(LIBRARY));
-            folder.and_then(|folder| {
-                places
-                    .iter()
-                    .map(|place| folder.join(place))
-                    .find(|path| path.is_file())
-            })
-        }
+    let installed = || {
+        let program = env::current_exe().ok()?;
+        let folder = program.parent()?;
+        let places = ["", "../lib", "../lib/adatrace"].into_iter();
+        let mut paths = places.map(|place| folder.join(place).join(LIBRARY));
+        paths.find(|path| path.is_file())
     };
+    let found = chosen.map(Path::to_owned).or_else(installed);
     let found = found.ok_or_else(|| {
         Failure::Usage(format!(
             "{LIBRARY} is neither next to atf nor in ../lib or ../lib/adatrace: pass it with --library, or build it with `cargo build --release -p atf-instrument`"

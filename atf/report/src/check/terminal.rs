@@ -38,24 +38,19 @@ impl<W: Write> Sink for Terminal<W> {
     fn file(&mut self, report: &FileReport) -> io::Result<()> {
         let verdict = report.verdict();
         let findings = report.findings();
-        let style = Style::new().bold().fg_color(Some(
-            match verdict {
-                Verdict::Accept => AnsiColor::Green,
-                Verdict::Recover => AnsiColor::Yellow,
-                Verdict::Reject => AnsiColor::Red,
-            }
-            .into(),
-        ));
-        write!(
-            self.out,
-            "{}: {style}{}{style:#}",
-            Printable(report.path.display()),
-            if report.is_absent() {
-                "missing"
-            } else {
-                verdict.name()
-            }
-        )?;
+        let colour = match verdict {
+            Verdict::Accept => AnsiColor::Green,
+            Verdict::Recover => AnsiColor::Yellow,
+            Verdict::Reject => AnsiColor::Red,
+        };
+        let style = Style::new().bold().fg_color(Some(colour.into()));
+        let state = if report.is_absent() {
+            "missing"
+        } else {
+            verdict.name()
+        };
+        let path = Printable(report.path.display());
+        write!(self.out, "{path}: {style}{state}{style:#}")?;
         for (count, noun) in [(report.events, "event"), (report.details, "detail")] {
             if let Some(count) = count {
                 write!(self.out, ", {}", counted(count, noun))?;
@@ -73,12 +68,8 @@ impl<W: Write> Sink for Terminal<W> {
 
     fn unreadable(&mut self, path: &Path, why: &str) -> io::Result<()> {
         let style = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
-        writeln!(
-            self.out,
-            "{}: {style}unreadable{style:#}: {}",
-            Printable(path.display()),
-            Printable(why)
-        )
+        let (path, why) = (Printable(path.display()), Printable(why));
+        writeln!(self.out, "{path}: {style}unreadable{style:#}: {why}")
     }
 
     fn finish(&mut self, summary: &Summary) -> io::Result<()> {
@@ -119,11 +110,8 @@ impl<W: Write> Sink for Terminal<W> {
             )?;
         }
         if unreadable > 0 {
-            writeln!(
-                self.out,
-                "{} could not be read",
-                counted(unreadable, "path")
-            )?;
+            let paths = counted(unreadable, "path");
+            writeln!(self.out, "{paths} could not be read")?;
         }
         self.out.flush()
     }

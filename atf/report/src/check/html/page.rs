@@ -95,10 +95,8 @@ impl Page {
             .collect();
         let unshown = summary.unreadable.saturating_sub(unreadable.len() as u64);
         if unshown > 0 {
-            left_out.push(format!(
-                "{} that could not be read",
-                counted(unshown, "path")
-            ));
+            let paths = counted(unshown, "path");
+            left_out.push(format!("{paths} that could not be read"));
         }
         let sessions = kept.into_values().enumerate();
         let sessions = sessions.map(|(seq, session)| session_view(seq, session, &rules));
