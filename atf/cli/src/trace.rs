@@ -89,17 +89,14 @@ pub(crate) type OtherNames = Option<Arc<SymbolTable>>;
 
 /// Reads the names in the manifest at a path.
 pub(crate) fn other_names(path: Option<&Path>) -> Result<OtherNames, Failure> {
-    path.map(|path| Ok(Arc::new(open_names(path)?.into())))
-        .transpose()
-}
-
-/// Opens a manifest for its names.
-pub(crate) fn open_names(path: &Path) -> Result<Manifest, Failure> {
+    let Some(path) = path else {
+        return Ok(None);
+    };
     let failed = |error: &Error| Failure::Usage(error.to_string());
     let manifest = Manifest::open(path).map_err(|error| failed(&error))?;
     match manifest.problems.first() {
         Some(error) if manifest.is_unreadable() => Err(failed(error)),
-        _ => Ok(manifest),
+        _ => Ok(Some(Arc::new(manifest.into()))),
     }
 }
 

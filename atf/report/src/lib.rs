@@ -21,4 +21,4 @@ pub mod xml;
 
 pub use editions::Editions;
 pub use printable::{Printable, clipped, counted};
-pub use target::{BadTarget, Form, Target};
+pub use target::{Form, Target};

@@ -31,7 +31,7 @@ impl Target {
     /// # Errors
     ///
     /// Returns an error if two reports would overwrite each other.
-    pub fn chosen(asked: &[Self], default: Form) -> Result<Vec<Self>, BadTarget> {
+    pub fn chosen(asked: &[Self], default: Form) -> Result<Vec<Self>, String> {
         let mut targets = asked.to_vec();
         if targets.iter().all(|target| target.file.is_some()) {
             let (form, file) = (default, None);
@@ -41,7 +41,7 @@ impl Target {
         for target in &targets {
             if !files.insert(target.file.as_deref().map(canonical)) {
                 let place = target.place();
-                return Err(BadTarget(format!("two reports go to {place}")));
+                return Err(format!("two reports go to {place}"));
             }
         }
         Ok(targets)
@@ -218,24 +218,12 @@ impl Form {
     ];
 }
 
-/// The reason why a report option is invalid.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BadTarget(String);
-
-impl std::fmt::Display for BadTarget {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for BadTarget {}
-
 impl FromStr for Target {
-    type Err = BadTarget;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, BadTarget> {
+    fn from_str(text: &str) -> Result<Self, String> {
         let (word, file) = match text.split_once('=') {
-            Some((_, "")) => return Err(BadTarget(format!("{text}: file name missing"))),
+            Some((_, "")) => return Err(format!("{text}: file name missing")),
             Some((word, "-")) => (word, None),
             Some((word, file)) => (word, Some(Path::new(file).to_owned())),
             None => (text, None),
@@ -245,9 +233,9 @@ impl FromStr for Target {
             None => {
                 let names: Vec<_> = Form::ALL.iter().map(|(name, _)| *name).collect();
                 let names = names.join(", ");
-                Err(BadTarget(format!(
+                Err(format!(
                     "unknown report form {word:?}; known forms: {names}"
-                )))
+                ))
             }
         }
     }

@@ -75,12 +75,8 @@ impl Report {
                 });
                 let mut rows: Vec<_> = functions.map(row).collect();
                 let max_ns = |it: &&FunctionTimes| it.durations.max_ns();
-                sort(
-                    self.sort.unwrap_or(Sort::Own),
-                    &mut rows,
-                    |it| it.times,
-                    max_ns,
-                );
+                let by = self.sort.unwrap_or(Sort::Own);
+                sort(by, &mut rows, |it| it.times, max_ns);
                 let mut cut = self.cut(&mut rows);
                 cut.others = found.others.as_ref().map(|others| others.times);
                 match pattern {
@@ -117,12 +113,8 @@ impl Report {
                         let callers = found.callers(id);
                         callers.map(|it| row(it.caller, it.times)).collect()
                     };
-                    sort(
-                        self.sort.unwrap_or(Sort::Total),
-                        &mut pairs,
-                        |it| *it,
-                        |_| None,
-                    );
+                    let by = self.sort.unwrap_or(Sort::Total);
+                    sort(by, &mut pairs, |it| *it, |_| None);
                     let mut cut = self.cut(&mut pairs);
                     cut.others = found.others;
                     let of = process.function(id);

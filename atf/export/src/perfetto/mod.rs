@@ -120,34 +120,9 @@ fn thread_uuid(thread: &Thread) -> u64 {
     process_uuid(thread.pid) | u64::from(thread.number)
 }
 
-/// The names of the annotations at a call's start and at its end. The last one states how the call
-/// ended. Their ids are their positions, counted from 1.
-const ANNOTATIONS: [&str; 25] = [
-    "x0",
-    "x1",
-    "x2",
-    "x3",
-    "x4",
-    "x5",
-    "x6",
-    "x7",
-    "lr",
-    "fp",
-    "sp",
-    "stack_size",
-    "end_x0",
-    "end_x1",
-    "end_x2",
-    "end_x3",
-    "end_x4",
-    "end_x5",
-    "end_x6",
-    "end_x7",
-    "end_lr",
-    "end_fp",
-    "end_sp",
-    "end_stack_size",
-    "end",
+/// The names of the registers' annotations at a call's start.
+const REGISTERS: [&str; 11] = [
+    "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "lr", "fp", "sp",
 ];
 /// The ids of three annotations: the first one at a call's start, the first one at its end, and the
 /// one that states how the call ended.
@@ -155,11 +130,16 @@ const AT_START: u64 = 1;
 const AT_END: u64 = 13;
 const END: u64 = 25;
 
+/// Returns the names of the annotations at a call's start and at its end. The last one states how
+/// the call ended. Their ids are their positions, counted from 1.
 fn annotation_names() -> Vec<Interned> {
-    let names = (1..).zip(ANNOTATIONS);
+    let at_start = REGISTERS.into_iter().chain(["stack_size"]);
+    let at_end = at_start.clone().map(|name| format!("end_{name}"));
+    let names = at_start.map(str::to_owned).chain(at_end);
+    let names = (1..).zip(names.chain(["end".to_owned()]));
     let names = names.map(|(iid, name)| Interned {
         iid: Some(iid),
-        name: Some(name.to_owned()),
+        name: Some(name),
     });
     names.collect()
 }

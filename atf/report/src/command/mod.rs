@@ -110,7 +110,7 @@ pub fn run(options: &Options) -> Result<u8, String> {
         let (form, file) = (Form::Json, None);
         targets.push(Target { form, file });
     }
-    let targets = Target::chosen(&targets, Form::Text).map_err(|error| error.to_string())?;
+    let targets = Target::chosen(&targets, Form::Text)?;
     let spared = targets.iter().try_for_each(|target| target.spare(&paths));
     spared.map_err(|error| error.to_string())?;
     let reports = Reports::open(targets, deny).map_err(|error| error.to_string())?;
