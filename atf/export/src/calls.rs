@@ -7,9 +7,8 @@ use atf::index::IndexEvent;
 use atf::spans::Unmatched;
 use atf::thread::{Linked, ThreadReader};
 use atf::trace::Process;
-use atf_analyze::Problem;
 use atf_analyze::{
-    CallEnd, CallStart, CallVisitor, Options, ThreadFolder, ThreadStart, ThreadTotals,
+    CallEnd, CallStart, CallVisitor, Options, Problem, ThreadFolder, ThreadStart, ThreadTotals,
 };
 
 use crate::notes::{foreign_details, notes_of};

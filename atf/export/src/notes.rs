@@ -2,8 +2,7 @@
 
 use atf::manifest::Missing;
 use atf::trace::Process;
-use atf_analyze::Problem;
-use atf_analyze::{Options, ThreadTotals, Totals};
+use atf_analyze::{Options, Problem, ThreadTotals, Totals};
 
 use crate::process::losses_without_files;
 use crate::sink::LATEST_NS;

@@ -1,8 +1,7 @@
 //! The result of an export.
 
 use atf::trace::Process;
-use atf_analyze::Problem;
-use atf_analyze::{Options, ThreadTotals, Totals};
+use atf_analyze::{Options, Problem, ThreadTotals, Totals};
 
 use crate::notes::late_events;
 use crate::process::losses_without_files;

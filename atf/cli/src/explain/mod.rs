@@ -18,8 +18,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use atf::FileKind;
-use atf::thread::Ring;
-use atf::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE};
+use atf::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE, Ring};
 
 use crate::output::{Failure, Outcome, State};
 

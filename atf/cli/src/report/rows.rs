@@ -4,8 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use atf::symbols::Function;
-use atf_analyze::Pattern;
-use atf_analyze::{FunctionTimes, Node, Pair, Times};
+use atf_analyze::{FunctionTimes, Node, Pair, Pattern, Times};
 use clap::ValueEnum;
 
 use super::{Found, Report, most};

@@ -18,8 +18,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use crate::target::{Form, Target};
-use atf::check::Output;
-use atf::check::{FileReport, Summary};
+use atf::check::{FileReport, Output, Summary};
 use atf::rules::Severity;
 
 use badge::Badge;

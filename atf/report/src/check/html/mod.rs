@@ -131,8 +131,7 @@ impl<W: Write> Sink for Html<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use atf::check::Kind;
-    use atf::check::Place;
+    use atf::check::{Kind, Place};
     use atf::rules;
 
     /// Returns the estimated and the actual size of the reports on a page.
@@ -155,11 +154,8 @@ mod tests {
 
     #[test]
     fn missing_data_looks_worse_than_advice() {
-        for rule in [
-            rules::find("ATF-MANI-001").unwrap(),
-            rules::find("ATF-MANI-005").unwrap(),
-            rules::find("ATF-MANI-014").unwrap(),
-        ] {
+        for id in ["ATF-MANI-001", "ATF-MANI-005", "ATF-MANI-014"] {
+            let rule = rules::find(id).unwrap();
             let mut report = FileReport::new(Path::new("s/manifest.json"), Kind::Manifest);
             report.add(rule, Place::in_field(""), || "missing".to_owned());
             let (mut out, mut summary) = (Vec::new(), Summary::default());
