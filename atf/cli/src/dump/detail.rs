@@ -25,7 +25,7 @@ pub(crate) struct Detail<'a> {
     has_fields: bool,
 }
 
-/// A file that is complete, or one that may still be written.
+/// An open file: read as it is, or followed while it is written.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum File<'a> {
     Read(&'a DetailReader),
