@@ -41,11 +41,8 @@ fn detail() -> impl Strategy<Value = DetailRecord> {
         Just(DetailFile::finalized(1, 2).footer()),
     ];
     (any::<u16>(), 0..9_u64, number(), payload).prop_map(
-        |(event_type, index_seq, timestamp, payload)| DetailRecord {
-            event_type,
-            index_seq,
-            timestamp,
-            payload,
+        |(event_type, index_seq, timestamp, payload)| {
+            DetailRecord::new(event_type, index_seq, timestamp, payload)
         },
     )
 }
@@ -137,11 +134,6 @@ proptest! {
         followed.written.resize(bytes.len() as u64);
         followed.written.patch(0, &file.header());
         prop_assert_eq!(followed.drain(), End::Finalized);
-        prop_assert_eq!(followed.events.len(), file.events.len());
-        for ((event, payload), expected) in followed.events.iter().zip(&file.events) {
-            prop_assert_eq!(event.header.timestamp, expected.timestamp);
-            prop_assert_eq!(event.header.index_seq, expected.index_seq);
-            prop_assert_eq!(payload, &expected.payload);
-        }
+        prop_assert_eq!(followed.records(), file.events);
     }
 }

@@ -1,7 +1,7 @@
 //! Follows `detail.atf`.
 
 use atf::ErrorKind;
-use atf::detail::{DetailEvent, DetailReader};
+use atf::detail::DetailReader;
 use atf::follow::Polled;
 
 use crate::{End, FollowedDetail};
@@ -10,16 +10,6 @@ use atf_samples::files::{DetailFile, DetailRecord};
 /// The footer's magic, `2DTA`. If it is read as an event's length, that length is more than a
 /// gigabyte.
 const MAGIC: &[u8; 4] = b"2DTA";
-
-fn records(events: &[(DetailEvent, Vec<u8>)]) -> Vec<DetailRecord> {
-    let record = |(event, payload): &(DetailEvent, Vec<u8>)| DetailRecord {
-        event_type: event.header.event_type.into(),
-        index_seq: event.header.index_seq,
-        timestamp: event.header.timestamp,
-        payload: payload.clone(),
-    };
-    events.iter().map(record).collect()
-}
 
 /// Returns the number of events that end at or before an offset.
 fn whole(file: &DetailFile, size: u64) -> usize {
@@ -44,7 +34,7 @@ fn an_ordinary_event_is_returned_once_its_last_byte_is_written() {
             followed.drain();
         }
         assert_eq!(followed.drain(), End::Finalized);
-        assert_eq!(records(&followed.events), file.events);
+        assert_eq!(followed.records(), file.events);
         assert!(followed.follower.framing_problem().is_none());
         let reader = DetailReader::from_bytes(followed.written.bytes()).unwrap();
         assert_eq!(followed.follower.footer(), reader.footer());
@@ -60,12 +50,10 @@ fn a_damaged_footer_is_never_an_event() {
         let mut footer = file.footer();
         footer[16] ^= 1;
         assert_eq!(&footer[..4], MAGIC);
-        let mut followed = FollowedDetail::new();
-        followed
-            .written
-            .append(&[file.without_footer(), footer, vec![1; 100]].concat());
+        let bytes = [file.without_footer(), footer, vec![1; 100]].concat();
+        let mut followed = FollowedDetail::new().with(&bytes);
         assert_eq!(followed.drain(), End::NotYet);
-        assert_eq!(records(&followed.events), file.events);
+        assert_eq!(followed.records(), file.events);
         assert!(!followed.follower.has_footer());
     }
 }
@@ -80,7 +68,7 @@ fn damage_in_a_finalized_file_is_reported_as_by_a_reader() {
         followed.written.patch(place, &length.to_le_bytes());
         let reported = followed.try_drain().unwrap_err();
         assert_eq!(followed.drain(), End::Finalized);
-        assert_eq!(records(&followed.events), file.events[..3]);
+        assert_eq!(followed.records(), file.events[..3]);
         let problem = followed.follower.framing_problem().unwrap();
         assert_eq!(reported.kind(), problem.kind());
         assert_eq!(problem.offset(), Some(place));
@@ -97,11 +85,9 @@ fn function_payloads_are_decoded_up_to_the_largest() {
     let mut larger = DetailRecord::call(3, 2000, u16::MAX);
     larger.payload.push(0);
     let largest = DetailRecord::call(0, 1000, u16::MAX);
-    let mut followed = FollowedDetail::new();
     let small = DetailRecord::call(6, 3000, 3);
-    followed
-        .written
-        .append(&DetailFile::new(1, vec![largest, larger, small]).bytes());
+    let bytes = DetailFile::new(1, vec![largest, larger, small]).bytes();
+    let mut followed = FollowedDetail::new().with(&bytes);
     let mut stacks = Vec::new();
     while let Polled::New(event) = followed.follower.poll().unwrap() {
         let payload = followed.follower.function_payload(&event).unwrap();
@@ -143,12 +129,7 @@ fn assert_given(stated: Stated, after: &[Vec<u8>], count: usize) {
 
 /// Returns an event of `size` bytes.
 fn event(size: usize, timestamp: u64) -> Vec<u8> {
-    let record = DetailRecord {
-        event_type: 3,
-        index_seq: 15,
-        timestamp,
-        payload: vec![1; size - 24],
-    };
+    let record = DetailRecord::new(3, 15, timestamp, vec![1; size - 24]);
     DetailFile::new(1, vec![record]).section()
 }
 
@@ -227,7 +208,7 @@ fn a_header_that_disagrees_with_the_footer_ends_the_file_at_the_second_poll() {
     followed.written.patch(0, &file.header());
     assert_eq!(followed.follower.poll().unwrap(), Polled::NotYet);
     assert_eq!(followed.follower.poll().unwrap(), Polled::Finalized);
-    assert_eq!(records(&followed.events), file.events);
+    assert_eq!(followed.records(), file.events);
 }
 
 #[test]
@@ -253,20 +234,12 @@ fn bytes_before_a_verified_footer_that_are_not_events_are_reported_as_by_a_reade
     }
 }
 
-/// In a finalized file without events, the header is still a placeholder.
-#[test]
-fn a_placeholder_before_a_footer_without_events_is_finalized() {
-    let mut followed = FollowedDetail::new().with(&DetailFile::new(2, Vec::new()).bytes());
-    assert_eq!(followed.follower.poll().unwrap(), Polled::Finalized);
-}
-
 #[test]
 fn events_that_begin_past_the_end_of_the_file_are_awaited() {
-    let mut followed = FollowedDetail::new();
     let file = DetailFile {
         events_offset: 4096,
         ..DetailFile::finalized(1, 3).placeholder()
     };
-    followed.written.append(&file.header());
+    let mut followed = FollowedDetail::new().with(&file.header());
     assert_eq!(followed.follower.poll().unwrap(), Polled::NotYet);
 }

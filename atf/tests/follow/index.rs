@@ -82,10 +82,7 @@ fn a_stated_footer_with_a_wrong_count_is_never_an_event_whatever_follows_it() {
         let mut file = IndexFile::finalized(version, 9);
         file.header_count += 1;
         file.footer_count += 2;
-        let mut followed = FollowedIndex::new();
-        followed
-            .written
-            .append(&[file.bytes(), vec![0xee; 200]].concat());
+        let mut followed = FollowedIndex::new().with(&[file.bytes(), vec![0xee; 200]].concat());
         assert_eq!(followed.drain(), End::NotYet);
         assert_eq!(followed.events, expected(&file));
     }
@@ -243,11 +240,10 @@ fn a_footer_in_preallocated_space_counts_once_something_else_confirms_it() {
 
 #[test]
 fn events_that_begin_past_the_end_of_the_file_are_awaited() {
-    let mut followed = FollowedIndex::new();
     let file = IndexFile {
         events_offset: 4096,
         ..IndexFile::finalized(1, 3).placeholder()
     };
-    followed.written.append(&file.header());
+    let mut followed = FollowedIndex::new().with(&file.header());
     assert_eq!(followed.drain(), End::NotYet);
 }

@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use atf::detail::DetailEvent;
 use atf::follow::{DetailFollower, IndexFollower, Polled};
 use atf::index::IndexEvent;
+use atf_samples::files::DetailRecord;
 
 /// A file that a test writes in pieces.
 struct Written {
@@ -151,5 +152,12 @@ impl FollowedDetail {
 
     fn drain(&mut self) -> End {
         self.try_drain().unwrap()
+    }
+
+    fn records(&self) -> Vec<DetailRecord> {
+        let events = self.events.iter();
+        events
+            .map(|(event, payload)| support_events::record(event, payload.clone()))
+            .collect()
     }
 }

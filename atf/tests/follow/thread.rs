@@ -181,19 +181,8 @@ fn links_that_lead_back_or_nowhere_have_no_detail() {
 #[test]
 fn a_detail_of_another_event_is_not_returned_as_an_events_own() {
     for version in [1, 2] {
-        let event = |timestamp_ns, detail_seq| EventRecord {
-            timestamp_ns,
-            function_id: 7,
-            kind: 1,
-            depth: 1,
-            detail_seq: Some(detail_seq),
-        };
-        let detail = |index_seq, timestamp| DetailRecord {
-            event_type: 3,
-            index_seq,
-            timestamp,
-            payload: vec![5; 3],
-        };
+        let event = |time, link| EventRecord::new(time, 7, 1, Some(link));
+        let detail = |seq, time| DetailRecord::new(3, seq, time, vec![5; 3]);
         let index = IndexFile::new(version, vec![event(100, 0), event(200, 1)]).bytes();
         let details = DetailFile::new(version, vec![detail(0, 999), detail(1, 200)]).bytes();
         let (folder, mut follower) = followed(&index, Some(&details));

@@ -24,14 +24,9 @@ impl Thread {
 
     /// Returns the thread's `index.atf`. Each event's function encodes the thread and the position.
     pub(crate) fn file(&self, version: u8) -> IndexFile {
-        let event = |(seq, timestamp_ns): (usize, &u64)| EventRecord {
-            timestamp_ns: *timestamp_ns,
-            function_id: function_id(self.id, seq as u64),
-            kind: 1,
-            depth: 1,
-            detail_seq: None,
-        };
-        let mut file = IndexFile::new(version, self.times.iter().enumerate().map(event).collect());
+        let event =
+            |(seq, time): (u64, &u64)| EventRecord::new(*time, function_id(self.id, seq), 1, None);
+        let mut file = IndexFile::new(version, (0..).zip(&self.times).map(event).collect());
         file.thread_id = self.id;
         file.checksum = crc32c(&file.section());
         if !self.times.is_sorted() {

@@ -222,11 +222,10 @@ fn detail(file: &File<'_>) {
         detail.count_source(),
         detail.bytes_after_footer(),
     );
-    let event = |event: &Value| DetailRecord {
-        event_type: number(&event["event_type"]),
-        index_seq: number(&event["index_seq"]),
-        timestamp: number(&event["timestamp"]),
-        payload: hex(event["payload"].as_str().unwrap()),
+    let event = |event: &Value| {
+        let [seq, time] = ["index_seq", "timestamp"].map(|name| number(&event[name]));
+        let payload = hex(event["payload"].as_str().unwrap());
+        DetailRecord::new(number(&event["event_type"]), seq, time, payload)
     };
     let expected: Vec<_> = expected.iter().map(event).collect();
     assert_eq!(read, expected, "{file}");

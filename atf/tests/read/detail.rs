@@ -45,13 +45,8 @@ fn all_events_of_a_finalized_file_are_returned() {
 #[test]
 fn the_checksum_of_a_section_of_any_length_is_verified() {
     for size in 0..600_u16 {
-        let event = DetailRecord {
-            event_type: 9,
-            index_seq: 0,
-            timestamp: 5,
-            payload: (0..size).map(|byte| byte.to_le_bytes()[0]).collect(),
-        };
-        let bytes = DetailFile::new(1, vec![event]).bytes();
+        let payload = (0..size).map(|byte| byte.to_le_bytes()[0]).collect();
+        let bytes = DetailFile::new(1, vec![DetailRecord::new(9, 0, 5, payload)]).bytes();
         let detail = DetailReader::from_bytes(bytes).unwrap();
         assert_eq!(detail.checksum().unwrap(), Checksum::Good, "{size}");
     }
@@ -90,15 +85,7 @@ fn a_header_whose_length_and_count_are_confirmed_ends_the_events() {
         let mut file = DetailFile::finalized(version, 5);
         let end = file.places()[5];
         // A single event of 64 bytes has the size of a footer.
-        let single = DetailFile::new(
-            version,
-            vec![DetailRecord {
-                event_type: 3,
-                index_seq: 9,
-                timestamp: 9,
-                payload: vec![1; 40],
-            }],
-        );
+        let single = DetailFile::new(version, vec![DetailRecord::new(3, 9, 9, vec![1; 40])]);
         let two = DetailFile::finalized(version, 2);
         for behind in [&single, &two] {
             let bytes = [file.without_footer(), behind.section()].concat();

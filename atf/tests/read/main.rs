@@ -33,7 +33,7 @@ use atf::index::{IndexEvent, IndexReader};
 use atf::{Checksum, Completeness, EventKind, PartialFooter};
 use atf_samples::files::DetailRecord;
 
-use support_events::expected;
+use support_events::{expected, record};
 use support_source::{Source, counted};
 
 /// Returns all events, read in every possible way.
@@ -164,12 +164,7 @@ fn details(detail: &DetailReader) -> Vec<DetailRecord> {
         let payload = detail.payload(&event, usize::MAX).unwrap();
         assert_eq!(payload.len() as u64, event.payload_size());
         assert_eq!(detail.payload_bytes(&event).unwrap_or(&payload), payload);
-        records.push(DetailRecord {
-            event_type: event.header.event_type.into(),
-            index_seq: event.header.index_seq,
-            timestamp: event.header.timestamp,
-            payload,
-        });
+        records.push(record(&event, payload));
     }
     assert_eq!(records.len() as u64, detail.event_count());
     assert_eq!(detail.get(detail.event_count()).unwrap(), None);

@@ -18,13 +18,8 @@ fn file(version: u8, count: u64, back: &[u64]) -> IndexFile {
     let mut late = 0;
     let event = |seq: u64| {
         late += u64::from(back.contains(&seq)) * 15;
-        EventRecord {
-            timestamp_ns: 1_000_000 + 10 * seq - late,
-            function_id: seq,
-            kind: [1, 2, 3, 1, 1, 77][usize::try_from(seq % 6).unwrap()],
-            depth: 1,
-            detail_seq: None,
-        }
+        let kind = [1, 2, 3, 1, 1, 77][usize::try_from(seq % 6).unwrap()];
+        EventRecord::new(1_000_000 + 10 * seq - late, seq, kind, None)
     };
     IndexFile::new(version, (0..count).map(event).collect())
 }

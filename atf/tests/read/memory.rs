@@ -50,12 +50,7 @@ fn payload() -> impl Strategy<Value = Vec<u8>> {
 fn detail_file() -> impl Strategy<Value = DetailFile> {
     let events = prop::collection::vec(payload(), 0..4);
     (1..3_u8, events, any::<bool>()).prop_map(|(version, payloads, is_finalized)| {
-        let event = |(seq, payload): (u64, _)| DetailRecord {
-            event_type: 3,
-            index_seq: 3 * seq,
-            timestamp: 1000 + seq,
-            payload,
-        };
+        let event = |(seq, payload): (u64, _)| DetailRecord::new(3, 3 * seq, 1000 + seq, payload);
         let file = DetailFile::new(version, (0..).zip(payloads).map(event).collect());
         if is_finalized {
             file
@@ -89,12 +84,9 @@ fn index_file() -> impl Strategy<Value = IndexFile> {
             }
         }
         events.sort_unstable();
-        let event = |(seq, (timestamp_ns, function_id, kind, has_link, part))| EventRecord {
-            timestamp_ns,
-            function_id: if part == 0 { seq } else { function_id },
-            kind,
-            depth: 1,
-            detail_seq: if has_link { Some(0x4154_4432) } else { None },
+        let event = |(seq, (time, function, kind, has_link, part)): (u64, (_, _, _, bool, _))| {
+            let function = if part == 0 { seq } else { function };
+            EventRecord::new(time, function, kind, has_link.then_some(0x4154_4432))
         };
         let file = IndexFile::new(version, (0..).zip(events).map(event).collect());
         if is_finalized {

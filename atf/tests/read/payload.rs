@@ -11,14 +11,8 @@ use atf_samples::files::{DetailFile, DetailRecord, patched};
 #[test]
 fn a_payload_is_read_in_parts_and_never_past_the_callers_limit() {
     let payload: Vec<u8> = (0..200_000_u32).map(|i| i.to_le_bytes()[0]).collect();
-    let event = DetailRecord {
-        event_type: 77,
-        index_seq: 0,
-        timestamp: 5,
-        payload: payload.clone(),
-    };
-    let file = DetailFile::new(2, vec![event]);
-    let detail = open(&file);
+    let event = DetailRecord::new(77, 0, 5, payload.clone());
+    let detail = open(&DetailFile::new(2, vec![event]));
     let event = detail.get(0).unwrap().unwrap();
     let (found, limit) = (200_000, 199_999);
     let kind = ErrorKind::PayloadTooLarge { found, limit };
@@ -121,12 +115,8 @@ fn a_payload_that_looks_like_a_footer_is_a_payload() {
             footer.extend(number.to_le_bytes());
         }
         let mut events = before.events.clone();
-        events.push(DetailRecord {
-            event_type: 3,
-            index_seq: 9,
-            timestamp: 9,
-            payload: [vec![7; 100], footer].concat(),
-        });
+        let payload = [vec![7; 100], footer].concat();
+        events.push(DetailRecord::new(3, 9, 9, payload));
         let section = DetailFile::new(version, events).section();
         let bytes = [before.header(), section, vec![0; 24]].concat();
         let detail = ways::detail(bytes).unwrap();

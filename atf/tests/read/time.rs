@@ -15,13 +15,7 @@ use crate::counted;
 use atf_samples::files::{EventRecord, IndexFile};
 
 fn file(version: u8, times: &[u64]) -> IndexFile {
-    let event = |time: &u64| EventRecord {
-        timestamp_ns: *time,
-        function_id: 1,
-        kind: 1,
-        depth: 1,
-        detail_seq: None,
-    };
+    let event = |time: &u64| EventRecord::new(*time, 1, 1, None);
     IndexFile::new(version, times.iter().map(event).collect())
 }
 

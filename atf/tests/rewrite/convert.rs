@@ -52,12 +52,11 @@ fn a_number_that_does_not_fit_is_refused_and_leaves_nothing_behind() {
 
 /// Creates event `seq` of a thread in which every third event has a detail.
 fn event((seq, (kind, depth)): (u64, (u8, u32))) -> EventRecord {
+    let time = 0x0004_62d5_3c8a_0000 + seq * 1000;
+    let link = seq.is_multiple_of(3).then_some(seq / 3);
     EventRecord {
-        timestamp_ns: 0x0004_62d5_3c8a_0000 + seq * 1000,
-        function_id: seq,
-        kind,
         depth,
-        detail_seq: seq.is_multiple_of(3).then_some(seq / 3),
+        ..EventRecord::new(time, seq, kind, link)
     }
 }
 

@@ -11,23 +11,13 @@ use crate::{Places, count, files, thread_of};
 use atf_samples::files::{Bytes, DetailFile, DetailRecord, EventRecord, IndexFile};
 
 pub(crate) fn event(seq: u64, detail_seq: Option<u64>) -> EventRecord {
-    EventRecord {
-        timestamp_ns: 1000 + seq,
-        function_id: 5,
-        kind: 1,
-        depth: 1,
-        detail_seq,
-    }
+    EventRecord::new(1000 + seq, 5, 1, detail_seq)
 }
 
 fn opaque(index_seq: u64, size: usize) -> DetailRecord {
-    DetailRecord {
-        event_type: 9,
-        index_seq,
-        timestamp: 1000 + index_seq,
-        // The pattern's period does not divide the buffer size.
-        payload: (0..size).map(|at| at.to_le_bytes()[at % 3]).collect(),
-    }
+    // The pattern's period does not divide the buffer size.
+    let payload = (0..size).map(|at| at.to_le_bytes()[at % 3]).collect();
+    DetailRecord::new(9, index_seq, 1000 + index_seq, payload)
 }
 
 #[test]

@@ -20,31 +20,17 @@ fn call(index_seq: u64, function_id: u64, stack: u16) -> DetailRecord {
     payload.u16(stack).raw(&SECRET[..2]);
     let stack = SECRET.iter().copied().cycle().take(stack.into());
     payload.raw(&stack.collect::<Vec<u8>>());
-    DetailRecord {
-        event_type: 3,
-        index_seq,
-        timestamp: T + index_seq,
-        payload: payload.0,
-    }
+    DetailRecord::new(3, index_seq, T + index_seq, payload.0)
 }
 
 fn opaque(index_seq: u64, size: usize) -> DetailRecord {
-    DetailRecord {
-        event_type: 9,
-        index_seq,
-        timestamp: T + index_seq,
-        payload: SECRET.iter().copied().cycle().take(size).collect(),
-    }
+    let payload = SECRET.iter().copied().cycle().take(size).collect();
+    DetailRecord::new(9, index_seq, T + index_seq, payload)
 }
 
 fn event(seq: u64, detail_seq: Option<u64>) -> EventRecord {
-    EventRecord {
-        timestamp_ns: T + seq,
-        function_id: FUNCTION + seq % 2,
-        kind: 1 + u8::try_from(seq % 2).unwrap(),
-        depth: 1,
-        detail_seq,
-    }
+    let kind = 1 + u8::try_from(seq % 2).unwrap();
+    EventRecord::new(T + seq, FUNCTION + seq % 2, kind, detail_seq)
 }
 
 /// Writes a thread that contains the secret in every possible place, and `tail` at the end of its

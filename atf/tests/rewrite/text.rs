@@ -89,13 +89,7 @@ fn assert_report(report: &Report, losses: u64, expected: &str) {
 
 #[test]
 fn problems_of_events_and_details() {
-    let event = |timestamp_ns, kind, detail_seq| EventRecord {
-        timestamp_ns,
-        function_id: FUNCTION,
-        kind,
-        depth: 1,
-        detail_seq,
-    };
+    let event = |time, kind, link| EventRecord::new(time, FUNCTION, kind, link);
     let index = IndexFile::new(
         1,
         vec![

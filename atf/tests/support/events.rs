@@ -1,7 +1,8 @@
 //! The events that readers and followers should return.
 
+use atf::detail::DetailEvent;
 use atf::index::IndexEvent;
-use atf_samples::files::{EventRecord, IndexFile};
+use atf_samples::files::{DetailRecord, EventRecord, IndexFile};
 
 /// Returns the events of a file.
 pub(crate) fn expected(file: &IndexFile) -> Vec<IndexEvent> {
@@ -12,4 +13,11 @@ pub(crate) fn expected(file: &IndexFile) -> Vec<IndexEvent> {
             .detail_seq(event.detail_seq)
     };
     file.events.iter().map(event).collect()
+}
+
+/// Returns a detail as it was written.
+pub(crate) fn record(event: &DetailEvent, payload: Vec<u8>) -> DetailRecord {
+    let header = &event.header;
+    let event_type = header.event_type.into();
+    DetailRecord::new(event_type, header.index_seq, header.timestamp, payload)
 }

@@ -35,18 +35,14 @@ fn payload(seq: u64) -> Vec<u8> {
 
 /// Returns the trace's events in the form that the raw builders expect.
 fn records(count: u64) -> (Vec<EventRecord>, Vec<DetailRecord>) {
-    let record = |seq: u64| EventRecord {
-        timestamp_ns: event(seq).timestamp_ns,
-        function_id: event(seq).function_id,
-        kind: if seq.is_multiple_of(2) { 1 } else { 2 },
-        depth: 1,
-        detail_seq: seq.is_multiple_of(3).then_some(seq / 3),
+    let record = |seq: u64| {
+        let kind = if seq.is_multiple_of(2) { 1 } else { 2 };
+        let link = seq.is_multiple_of(3).then_some(seq / 3);
+        EventRecord::new(event(seq).timestamp_ns, event(seq).function_id, kind, link)
     };
-    let detail = |seq: u64| DetailRecord {
-        event_type: if seq.is_multiple_of(2) { 3 } else { 4 },
-        index_seq: seq,
-        timestamp: event(seq).timestamp_ns,
-        payload: payload(seq),
+    let detail = |seq: u64| {
+        let event_type = if seq.is_multiple_of(2) { 3 } else { 4 };
+        DetailRecord::new(event_type, seq, event(seq).timestamp_ns, payload(seq))
     };
     let details = (0..count).step_by(3).map(detail);
     ((0..count).map(record).collect(), details.collect())

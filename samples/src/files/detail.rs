@@ -12,6 +12,15 @@ pub struct DetailRecord {
 }
 
 impl DetailRecord {
+    pub fn new(event_type: u16, index_seq: u64, timestamp: u64, payload: Vec<u8>) -> Self {
+        Self {
+            event_type,
+            index_seq,
+            timestamp,
+            payload,
+        }
+    }
+
     /// Returns the detail of a call, with registers and `stack` bytes of stack.
     pub fn call(index_seq: u64, timestamp: u64, stack: u16) -> Self {
         let mut payload = Bytes::default();
@@ -24,12 +33,7 @@ impl DetailRecord {
         (0..stack).for_each(|byte| {
             payload.u8(byte.to_le_bytes()[0] | 1);
         });
-        Self {
-            event_type: 3,
-            index_seq,
-            timestamp,
-            payload: payload.0,
-        }
+        Self::new(3, index_seq, timestamp, payload.0)
     }
 }
 
@@ -60,12 +64,7 @@ impl DetailFile {
             match seq % 3 {
                 0 => DetailRecord::call(3 * seq, timestamp, 0),
                 1 => DetailRecord::call(3 * seq, timestamp, 17),
-                _ => DetailRecord {
-                    event_type: 9,
-                    index_seq: 3 * seq,
-                    timestamp,
-                    payload: vec![5; 3],
-                },
+                _ => DetailRecord::new(9, 3 * seq, timestamp, vec![5; 3]),
             }
         };
         Self::new(version, (0..count).map(event).collect())

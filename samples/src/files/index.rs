@@ -12,6 +12,19 @@ pub struct EventRecord {
     pub detail_seq: Option<u64>,
 }
 
+impl EventRecord {
+    /// Returns an event at depth 1.
+    pub fn new(timestamp_ns: u64, function_id: u64, kind: u8, detail_seq: Option<u64>) -> Self {
+        Self {
+            timestamp_ns,
+            function_id,
+            kind,
+            depth: 1,
+            detail_seq,
+        }
+    }
+}
+
 /// An index file to write; its fields need not be consistent.
 #[derive(Debug, Clone)]
 pub struct IndexFile {
