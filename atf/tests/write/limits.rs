@@ -9,6 +9,8 @@ use atf::internal::watch;
 use atf::write::{Detail, Event, Memory, ThreadWriter, WriteOptions};
 use atf::{DetailEventType, Error, ErrorKind, EventKind, Wire};
 
+use super::created;
+
 const MOST: u64 = u32::MAX as u64;
 
 const EVENT: Event = Event::new(1, 2, EventKind::CALL, 1);
@@ -98,9 +100,7 @@ thread_local! {
 #[test]
 #[cfg_attr(not(debug_assertions), ignore = "only debug builds log their stores")]
 fn dropping_no_details_changes_no_link_however_many_are_reserved() {
-    let folder = tempfile::tempdir().unwrap();
-    let options = WriteOptions::default().survive_kill(true);
-    let mut writer = ThreadWriter::create(folder.path(), 0, &options).unwrap();
+    let (_folder, mut writer) = created(&WriteOptions::default().survive_kill(true));
     for seq in 0..1000 {
         writer.write_index(&EVENT, Some(seq)).unwrap();
     }
@@ -116,9 +116,7 @@ fn dropping_no_details_changes_no_link_however_many_are_reserved() {
 
 #[test]
 fn a_forked_child_is_refused_before_it_writes_to_its_parents_files() {
-    let folder = tempfile::tempdir().unwrap();
-    let options = WriteOptions::default().survive_kill(true);
-    let mut writer = ThreadWriter::create(folder.path(), 0, &options).unwrap();
+    let (folder, mut writer) = created(&WriteOptions::default().survive_kill(true));
     writer.pretend_owner(1);
     writer.write_index(&EVENT, Some(0)).unwrap();
     let large = DETAIL.payload(&[0; 200_000]);

@@ -14,8 +14,16 @@ mod ring;
 mod round_trip;
 
 use atf::index::IndexEvent;
-use atf::write::{Detail, Event, ThreadWriter};
+use atf::write::{Detail, Event, ThreadWriter, WriteOptions};
 use atf::{DetailEventType, EventKind, Result};
+use tempfile::TempDir;
+
+/// Creates the writer of thread 7 in a new folder.
+fn created(options: &WriteOptions) -> (TempDir, ThreadWriter) {
+    let folder = TempDir::new().unwrap();
+    let writer = ThreadWriter::create(folder.path(), 7, options).unwrap();
+    (folder, writer)
+}
 
 /// Returns event `seq` of a trace in which calls and their returns alternate, one microsecond
 /// apart.

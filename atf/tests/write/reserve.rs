@@ -12,7 +12,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::{detail, event};
+use super::{created, detail, event};
 
 fn options(wire: Wire, survive_kill: bool) -> WriteOptions {
     WriteOptions::default()
@@ -212,8 +212,7 @@ proptest! {
         wire in prop::sample::select(Wire::ALL),
         survive_kill in any::<bool>(),
     ) {
-        let folder = TempDir::new().unwrap();
-        let mut writer = ThreadWriter::create(folder.path(), 7, &options(wire, survive_kill)).unwrap();
+        let (folder, mut writer) = created(&options(wire, survive_kill));
         let mut model = Model::default();
         for op in &ops {
             model.carry_out(op, &mut writer);
@@ -242,9 +241,7 @@ fn a_dropped_detail_leaves_no_link_and_those_after_it_move_up() {
         (Wire::V2, false),
         (Wire::V2, true),
     ] {
-        let folder = TempDir::new().unwrap();
-        let options = options(wire, survive_kill);
-        let mut writer = ThreadWriter::create(folder.path(), 7, &options).unwrap();
+        let (folder, mut writer) = created(&options(wire, survive_kill));
         for seq in 0..4 {
             writer.write_index(&event(seq), Some(seq)).unwrap();
         }

@@ -10,7 +10,7 @@ use atf::write::{Memory, ThreadWriter, WriteOptions};
 use atf::{ErrorKind, Wire};
 use proptest::prelude::*;
 
-use super::{assert_event, put};
+use super::{assert_event, created, put};
 
 const INDEX_CAPACITY: usize = 16;
 pub(crate) const INDEX_START: usize = 24;
@@ -110,9 +110,7 @@ fn assert_whole(thread: &ThreadReader, count: u64) {
 fn a_finalized_thread_has_no_ring_and_the_same_files() {
     for &wire in Wire::ALL {
         let files = [true, false].map(|survive_kill| {
-            let folder = tempfile::tempdir().unwrap();
-            let options = options(wire).survive_kill(survive_kill);
-            let mut writer = ThreadWriter::create(folder.path(), 7, &options).unwrap();
+            let (folder, mut writer) = created(&options(wire).survive_kill(survive_kill));
             write(&mut writer, 0, 1000);
             assert_eq!(folder.path().join("ring.atf").exists(), survive_kill);
             writer.finalize().unwrap();
@@ -126,8 +124,7 @@ fn a_finalized_thread_has_no_ring_and_the_same_files() {
 
 #[test]
 fn a_detail_larger_than_its_area_bypasses_it() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut writer = ThreadWriter::create(folder.path(), 7, &options(Wire::V1)).unwrap();
+    let (folder, mut writer) = created(&options(Wire::V1));
     let large = vec![9; 10_000];
     for (seq, payload) in [&PAYLOAD[..], &large, &PAYLOAD].into_iter().enumerate() {
         let seq = seq as u64;
@@ -145,8 +142,7 @@ fn a_detail_larger_than_its_area_bypasses_it() {
 #[test]
 fn a_kill_between_any_two_steps_of_a_flush_loses_nothing() {
     for &wire in Wire::ALL {
-        let folder = tempfile::tempdir().unwrap();
-        let mut writer = ThreadWriter::create(folder.path(), 7, &options(wire)).unwrap();
+        let (folder, mut writer) = created(&options(wire));
         // The files already contain events, so the areas' starts and checksums no longer have their
         // initial values.
         write(&mut writer, 0, 40);
@@ -200,8 +196,7 @@ type Case = (fn(&mut Files), &'static str);
 
 #[test]
 fn a_ring_that_does_not_belong_to_its_files_is_ignored_and_reported() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut writer = ThreadWriter::create(folder.path(), 7, &options(Wire::V1)).unwrap();
+    let (folder, mut writer) = created(&options(Wire::V1));
     write(&mut writer, 0, 40);
     writer.flush().unwrap();
     write(&mut writer, 40, 100);
@@ -256,8 +251,7 @@ fn a_ring_that_does_not_belong_to_its_files_is_ignored_and_reported() {
 
 #[test]
 fn a_ring_next_to_a_finalized_index_is_ignored() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut writer = ThreadWriter::create(folder.path(), 7, &options(Wire::V1)).unwrap();
+    let (folder, mut writer) = created(&options(Wire::V1));
     write(&mut writer, 0, 100);
     let ring = fs::read(folder.path().join("ring.atf")).unwrap();
     writer.finalize().unwrap();
@@ -295,8 +289,7 @@ proptest! {
         (offset, bytes) in (0_usize..128, proptest::collection::vec(any::<u8>(), 1..20)),
         cut in proptest::option::of(0_usize..9000),
     ) {
-        let folder = tempfile::tempdir().unwrap();
-        let mut writer = ThreadWriter::create(folder.path(), 7, &options(Wire::V2)).unwrap();
+        let (folder, mut writer) = created(&options(Wire::V2));
         write(&mut writer, 0, 40);
         writer.flush().unwrap();
         write(&mut writer, 40, 60);

@@ -11,7 +11,7 @@ use atf::thread::ThreadReader;
 use atf::write::{SessionWriter, ThreadWriter, WriteOptions};
 use atf::{Arch, Checksum, Clock, Completeness, ErrorKind, Os, Wire};
 
-use super::{detail, event, put};
+use super::{created, detail, event, put};
 use atf_samples::files::{DetailFile, DetailRecord, EventRecord, IndexFile};
 
 /// Returns options for the raw builders' platform: x86-64 Linux with its boot-time clock.
@@ -94,8 +94,7 @@ fn a_finalized_thread_has_the_layout_of_the_sources() {
 fn a_thread_without_details_or_events_has_no_detail_file() {
     for &wire in Wire::ALL {
         for count in [0, 10] {
-            let root = tempfile::tempdir().unwrap();
-            let mut writer = ThreadWriter::create(root.path(), 7, &options(wire, 0)).unwrap();
+            let (root, mut writer) = created(&options(wire, 0));
             (0..count).for_each(|seq| put(&mut writer, seq, None).unwrap());
             let summary = writer.finalize().unwrap();
             assert_eq!(summary.time_range.is_none(), count == 0);
@@ -113,8 +112,7 @@ fn a_thread_without_details_or_events_has_no_detail_file() {
 #[test]
 fn a_writer_that_is_dropped_leaves_all_its_events() {
     for &wire in Wire::ALL {
-        let root = tempfile::tempdir().unwrap();
-        let mut writer = ThreadWriter::create(root.path(), 7, &options(wire, 0)).unwrap();
+        let (root, mut writer) = created(&options(wire, 0));
         write(&mut writer, 1000);
         drop(writer);
         let thread = ThreadReader::open(root.path()).unwrap();
@@ -305,8 +303,7 @@ fn names_losses_and_anchors_are_in_the_manifest() {
 
 #[test]
 fn the_detail_header_names_the_first_and_last_events_with_details() {
-    let root = tempfile::tempdir().unwrap();
-    let mut writer = ThreadWriter::create(root.path(), 7, &WriteOptions::default()).unwrap();
+    let (root, mut writer) = created(&WriteOptions::default());
     for seq in 0..9 {
         put(&mut writer, seq, [2, 5].contains(&seq).then_some(b"x")).unwrap();
     }
