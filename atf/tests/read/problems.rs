@@ -9,13 +9,6 @@ use atf::{Checksum, Error};
 use crate::counted;
 use atf_samples::files::IndexFile;
 
-/// Creates a file with a flipped bit in event 5's function.
-fn flipped(version: u8) -> Vec<u8> {
-    let mut bytes = IndexFile::finalized(version, 3000).bytes();
-    bytes[64 + 32 * 5 + 8] ^= 0x10;
-    bytes
-}
-
 /// Checks that all ways of reading an index file end with the same problems, after the last event.
 pub(crate) fn agree(bytes: &[u8]) {
     let in_memory = || IndexReader::from_bytes(bytes).unwrap();
@@ -82,7 +75,10 @@ fn a_missing_footer_is_reported_with_what_follows_the_last_event() {
 #[test]
 fn a_partial_read_shows_whether_the_events_were_verified() {
     for version in [1, 2] {
-        let index = IndexReader::from_source(counted(flipped(version)).0).unwrap();
+        // Flip a bit in event 5's function.
+        let mut bytes = IndexFile::finalized(version, 3000).bytes();
+        bytes[64 + 32 * 5 + 8] ^= 0x10;
+        let index = IndexReader::from_source(counted(bytes).0).unwrap();
         assert!(index.get(5).unwrap().is_some());
         assert_eq!(index.events_in(..).filter(Result::is_err).count(), 0);
         assert_eq!(index.known_checksum(), None, "no pass has compared it");

@@ -155,6 +155,10 @@ fn a_folder_without_threads_or_a_manifest_is_not_a_session() {
     assert_eq!(error.kind(), &ErrorKind::NotASession);
     let error = SessionReader::open(folder.path().join("none")).unwrap_err();
     assert_eq!(error.kind(), &ErrorKind::Io(std::io::ErrorKind::NotFound));
+    // An empty folder of a process changes nothing.
+    fs::create_dir(folder.path().join("pid_1")).unwrap();
+    let error = SessionReader::open(folder.path()).unwrap_err();
+    assert_eq!(error.kind(), &ErrorKind::NotASession);
 }
 
 /// Creates a folder with these sessions, each with one thread.
@@ -281,14 +285,6 @@ fn threads_next_to_a_process_folder_take_precedence() {
     add_thread(folder.path(), 8, &IndexFile::finalized(1, 2));
     let session = SessionReader::open(folder.path()).unwrap();
     assert_eq!(ids(&session), [8]);
-}
-
-#[test]
-fn an_empty_process_folder_is_not_a_session() {
-    let folder = TempDir::new().unwrap();
-    fs::create_dir(folder.path().join("pid_1")).unwrap();
-    let error = SessionReader::open(folder.path()).unwrap_err();
-    assert_eq!(error.kind(), &ErrorKind::NotASession);
 }
 
 #[cfg(unix)]

@@ -7,8 +7,8 @@ use atf::ErrorKind;
 use atf::rewrite::{RecoverOptions, Report, recover};
 use atf::session::SessionReader;
 
-use crate::{Places, files, left_behind, left_paths, session_of, without_details};
-use atf_samples::files::{DetailFile, IndexFile, crc32c, patched};
+use crate::{Places, files, left_behind, left_paths, session_of, unlinked, without_details};
+use atf_samples::files::{DetailFile, IndexFile};
 use serde_json::{Value, json};
 
 /// Returns the folders of a report's sessions.
@@ -247,10 +247,7 @@ fn dropping_part_of_a_file_counts_as_a_change() {
     let bytes = index.bytes();
     // Use bytes after a footer, and a detail file without any details.
     let longer = [&bytes[..], b"more"].concat();
-    let unlinked = patched(&bytes, 64 + 28, &[0xff; 4]);
-    let unlinked = patched(&unlinked, 8, &[0]);
-    let sum = crc32c(&unlinked[64..96]);
-    let unlinked = patched(&unlinked, 96 + 4, &sum.to_le_bytes());
+    let unlinked = unlinked(index).bytes();
     let details = DetailFile::finalized(1, 1).bytes();
     let empty = DetailFile::finalized(1, 0).placeholder().header();
     for (index, detail, is_changed) in [
