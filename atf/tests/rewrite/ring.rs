@@ -126,23 +126,6 @@ fn a_ring_that_belongs_to_other_files_is_set_aside_and_adds_nothing() {
 }
 
 #[test]
-fn a_ring_next_to_finalized_files_adds_nothing_and_is_not_a_loss() {
-    let places = Places::new();
-    places.put("in/thread_7/index.atf", IndexFile::finalized(1, 3).bytes());
-    let detail = DetailFile::finalized(1, 1).bytes();
-    places.put("in/thread_7/detail.atf", detail);
-    places.put("in/thread_7/ring.atf", b"ATR2 and more");
-    let report = recovered(&places);
-    assert!(report.changed());
-    let thread = thread_of(&report);
-    assert_eq!(thread["events"], json!({"kept": 3}));
-    assert_eq!(count(&thread, "ring_left_over"), 1);
-    assert_eq!(count(&thread, "ring_not_read"), 0);
-    let kept = &files(&places.path("out"))["unreadable/thread_7/ring.atf"];
-    assert_eq!(kept, b"ATR2 and more");
-}
-
-#[test]
 fn the_events_of_a_ring_survive_even_if_its_details_do_not_match() {
     for (version, is_deleted) in [(1, false), (2, false), (1, true), (2, true)] {
         let places = Places::new();

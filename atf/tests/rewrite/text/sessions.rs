@@ -8,7 +8,7 @@ use crate::session_of;
 fn rings() {
     let places = Places::new();
     put(&places, 1, index(1, 2).bytes(), None);
-    places.put("in/thread_1/ring.atf", RingFile::new(1, 1).bytes());
+    places.put("in/thread_1/ring.atf", b"ATR2 and more");
     put(&places, 2, index(2, 2).placeholder().without_footer(), None);
     places.put("in/thread_2/ring.atf", RingFile::new(1, 3).bytes());
     let expected = "\
@@ -20,6 +20,8 @@ session: recovered, 4 events and 0 details of 2 threads; 1 thing was lost or cha
     lost: the contents of a ring.atf that cannot be read or does not belong to the thread's files: ring.atf: header.thread_id: 3, index.atf has 2 [ATF-RING-002]
 ";
     assert_without_manifest(&recovered(&places, false), 1, expected);
+    let kept = std::fs::read(places.path("out/unreadable/thread_1/ring.atf")).unwrap();
+    assert_eq!(kept, b"ATR2 and more");
 }
 
 #[test]
