@@ -33,50 +33,28 @@ fn a_rejected_file_reports_the_kind_of_its_fault() {
     let [v1, v2] = [1, 2].map(|version| IndexFile::finalized(version, 32).bytes());
     let size = v1.len() as u64;
     let wrong_layout = |version, layout| ErrorKind::WrongLayoutForVersion { version, layout };
+    let magic = |found, expected| ErrorKind::BadMagic { found, expected };
+    let endian = |found, expected| ErrorKind::BadEndian { found, expected };
+    let event_size = |found, expected| ErrorKind::BadEventSize { found, expected };
+    let unproven = |found| ErrorKind::UnprovenEventsOffset { found };
+    let too_short = |found, needed| ErrorKind::TooShort { found, needed };
     let offset = |found| ErrorKind::BadEventsOffset {
         found,
         min: 64,
         max: size,
     };
     for (bytes, kind) in [
-        (
-            patched(&v1, 0, b"ATD2"),
-            ErrorKind::BadMagic {
-                found: *b"ATD2",
-                expected: *b"ATI2",
-            },
-        ),
-        (
-            patched(&v1, 4, &[2]),
-            ErrorKind::BadEndian {
-                found: 2,
-                expected: 1,
-            },
-        ),
+        (patched(&v1, 0, b"ATD2"), magic(*b"ATD2", *b"ATI2")),
+        (patched(&v1, 4, &[2]), endian(2, 1)),
         (
             patched(&v1, 5, &[3]),
             ErrorKind::UnknownVersion { found: 3 },
         ),
-        (
-            patched(&v1, 24, &[33]),
-            ErrorKind::BadEventSize {
-                found: 33,
-                expected: 32,
-            },
-        ),
+        (patched(&v1, 24, &[33]), event_size(33, 32)),
         (patched(&v1, 32, &[63]), offset(63)),
         (patched(&v1, 32, &[0xff; 8]), offset(u64::MAX)),
-        (
-            patched(&v1, 32, &[65]),
-            ErrorKind::UnprovenEventsOffset { found: 65 },
-        ),
-        (
-            v1[..63].to_vec(),
-            ErrorKind::TooShort {
-                found: 63,
-                needed: 64,
-            },
-        ),
+        (patched(&v1, 32, &[65]), unproven(65)),
+        (v1[..63].to_vec(), too_short(63, 64)),
         (Vec::new(), ErrorKind::NothingWritten),
         // With 32 events, a header of version 2 looks like a placeholder of version 1.
         (patched(&v1, 5, &[2]), wrong_layout(Wire::V2, Wire::V1)),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use atf::manifest::{Cut, Symbol};
 use atf::rewrite::{CutOptions, Report, cut};
-use atf::session::SessionReader;
+use atf::session::{SessionReader, ThreadEntry};
 use atf::spans::CallStack;
 use atf::write::{Detail, Event, SessionWriter, WriteOptions};
 use atf::{ErrorKind, EventKind, Wire};
@@ -244,11 +244,7 @@ fn a_cut_of_a_cut_states_which_events_were_added() {
 #[test]
 fn threads_are_selected_and_the_manifest_stays() {
     let places = Places::new();
-    write(
-        &places.path("all"),
-        Wire::V2,
-        &[events(), events(), events()],
-    );
+    write(&places.path("all"), Wire::V2, &vec![events(); 3]);
     let manifest = places.path("all/manifest.json");
     let text = std::fs::read_to_string(&manifest).unwrap();
     let old =
@@ -261,19 +257,12 @@ fn threads_are_selected_and_the_manifest_stays() {
     let options = CutOptions::default().from_ns(125).threads([1, 2].into());
     cut(places.path("all"), places.path("part"), &options).unwrap();
     let session = SessionReader::open(places.path("part")).unwrap();
-    let ids: Vec<_> = session
-        .threads()
-        .iter()
-        .map(atf::session::ThreadEntry::id)
-        .collect();
-    assert_eq!(ids, [1, 2]);
+    let ids = session.threads().iter().map(ThreadEntry::id);
+    assert_eq!(ids.collect::<Vec<_>>(), [1, 2]);
     let new = session.manifest().unwrap();
-    let listed: Vec<_> = new
-        .threads
-        .iter()
-        .map(|it| (it.id, it.name.as_deref()))
-        .collect();
-    assert_eq!(listed, [(1, Some("main")), (2, None)]);
+    let listed = new.threads.iter().map(|it| (it.id, it.name.as_deref()));
+    let expected = [(1, Some("main")), (2, None)];
+    assert_eq!(listed.collect::<Vec<_>>(), expected);
     assert_eq!(new.threads[0].lost_events.unwrap().count, 4);
     assert_eq!(new.modules[0].path.as_deref(), Some("/bin/p"));
     assert_eq!(new.timing_anchors[0].host_time_ns, 5);

@@ -174,14 +174,9 @@ fn an_unreadable_thread_without_a_session_does_not_affect_the_others() {
 
     // The thread is the only one, so there is nothing to write.
     let index = "index.atf";
+    let (found, needed) = (7, 64);
     for (path, kind) in [
-        (
-            "in/a",
-            ErrorKind::TooShort {
-                found: 7,
-                needed: 64,
-            },
-        ),
+        ("in/a", ErrorKind::TooShort { found, needed }),
         ("in/d", ErrorKind::Io(io::ErrorKind::NotFound)),
     ] {
         let path = places.path(path);
