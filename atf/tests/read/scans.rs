@@ -1,14 +1,13 @@
 //! Tests that scanning and checking details while opening them gives the same results as doing so
 //! afterwards.
 
-use std::fs;
 use std::path::Path;
 
 use atf::OpenOptions;
 use atf::check::{FileReport, Finding, Output, check};
 use atf::thread::ThreadReader;
-use tempfile::TempDir;
 
+use crate::session::thread;
 use atf_samples::files::{DetailFile, DetailRecord, IndexFile};
 
 /// More than two blocks of index events.
@@ -32,17 +31,8 @@ fn files(version: u8, fault: Fault) -> (IndexFile, DetailFile) {
 
 /// Returns all faults, with the wire version alternating.
 fn faults() -> impl Iterator<Item = (u8, &'static str, Fault)> {
-    let versions = [1, 2].into_iter().cycle();
-    versions
-        .zip(FAULTS)
-        .map(|(version, (name, fault))| (version, name, fault))
-}
-
-fn written(index: &IndexFile, detail: &DetailFile) -> TempDir {
-    let folder = TempDir::new().unwrap();
-    fs::write(folder.path().join("index.atf"), index.bytes()).unwrap();
-    fs::write(folder.path().join("detail.atf"), detail.bytes()).unwrap();
-    folder
+    let versions = [1, 2].into_iter().cycle().zip(FAULTS);
+    versions.map(|(version, (name, fault))| (version, name, fault))
 }
 
 type Fault = fn(&mut Vec<DetailRecord>);
@@ -74,10 +64,9 @@ const FAULTS: [(&str, Fault); 8] = [
 fn scans_on_opening_and_later_agree() {
     for (version, name, fault) in faults() {
         let (index, detail) = files(version, fault);
-        let folder = written(&index, &detail);
+        let (folder, plain) = thread(&index, Some(&detail));
         let scanned = ThreadReader::open_with(&folder, OpenOptions::new().scan(true)).unwrap();
         assert!(scanned.index().known_checksum().is_some(), "{name}");
-        let plain = ThreadReader::open(&folder).unwrap();
         assert_eq!(plain.index().known_checksum(), None);
         let scan = plain.scan_details().unwrap().unwrap();
         assert_eq!(scanned.scan_details().unwrap().unwrap(), scan, "{name}");
@@ -119,7 +108,8 @@ fn an_index_has_the_same_findings_with_and_without_details() {
             index.events[seq].timestamp_ns = 1;
             index.events[seq + 1].kind = 77;
         }
-        let folder = written(&IndexFile::new(version, index.events), &detail);
+        let index = IndexFile::new(version, index.events);
+        let (folder, _) = thread(&index, Some(&detail));
         let mut found = findings(folder.path(), "index.atf");
         found.retain(|finding| !finding.contains("ATF-LINK"));
         let alone = findings(&folder.path().join("index.atf"), "index.atf");
@@ -134,7 +124,7 @@ fn an_index_has_the_same_findings_with_and_without_details() {
 fn details_without_a_fault_have_no_findings_and_others_do() {
     for (version, name, fault) in faults() {
         let (index, detail) = files(version, fault);
-        let folder = written(&index, &detail);
+        let (folder, _) = thread(&index, Some(&detail));
         let found = findings(folder.path(), "detail.atf").concat();
         let expected = match name {
             "none" => "",

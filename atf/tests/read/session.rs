@@ -342,7 +342,7 @@ fn symlinks_are_listed_but_not_followed() {
     assert_eq!(session.summary().index_events, 15);
 }
 
-fn thread(index: &IndexFile, detail: Option<&DetailFile>) -> (TempDir, ThreadReader) {
+pub(crate) fn thread(index: &IndexFile, detail: Option<&DetailFile>) -> (TempDir, ThreadReader) {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("index.atf"), index.bytes()).unwrap();
     if let Some(detail) = detail {
