@@ -28,11 +28,9 @@ fn a_new_manifest_lists_each_thread_with_its_details_and_covers_all_times() {
 
     let session = SessionReader::open(places.path("out")).unwrap();
     let manifest = session.manifest().unwrap();
-    let threads = manifest.threads.iter();
-    let threads: Vec<_> = threads
-        .map(|thread| (thread.id, thread.has_detail))
-        .collect();
-    assert_eq!(threads, [(3, Some(false)), (7, Some(true))]);
+    let threads = manifest.threads.iter().map(|t| (t.id, t.has_detail));
+    let expected = [(3, Some(false)), (7, Some(true))];
+    assert_eq!(threads.collect::<Vec<_>>(), expected);
     let times = (manifest.time_start_ns, manifest.time_end_ns);
     assert_eq!(times, (Some(1), Some(1 << 60)));
     assert_eq!(manifest.format_version.as_deref(), Some("2.0"));
