@@ -11,7 +11,6 @@ use crate::model::{Thread, expected, merge, places, threads};
 /// Merges the same threads in two ways: from memory, and through the smallest buffers.
 fn both_ways(threads: &[Thread], version: u8) -> [Vec<(u32, u64)>; 4] {
     let in_memory = merge(threads, version);
-    let all = |merged: Merged<'_>| places(merged);
     // Take a third of the events one by one, which often ends in the middle of a thread's turn.
     let sizes = threads.iter().map(|thread| thread.times.len());
     let begun = sizes.sum::<usize>() / 3;
@@ -21,9 +20,9 @@ fn both_ways(threads: &[Thread], version: u8) -> [Vec<(u32, u64)>; 4] {
         places(events.into_iter())
     };
     [
-        all(in_memory.events()),
+        places(in_memory.events()),
         folded(in_memory.events()),
-        all(merge(threads, version).buffer_budget(0).into_events()),
+        places(merge(threads, version).buffer_budget(0).into_events()),
         folded(merge(threads, version).buffer_budget(0).into_events()),
     ]
 }

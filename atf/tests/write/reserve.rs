@@ -235,12 +235,8 @@ proptest! {
 
 #[test]
 fn a_dropped_detail_leaves_no_link_and_those_after_it_move_up() {
-    for (wire, survive_kill) in [
-        (Wire::V1, false),
-        (Wire::V1, true),
-        (Wire::V2, false),
-        (Wire::V2, true),
-    ] {
+    let wires = Wire::ALL.iter();
+    for (wire, survive_kill) in wires.flat_map(|wire| [(*wire, false), (*wire, true)]) {
         let (folder, mut writer) = created(&options(wire, survive_kill));
         for seq in 0..4 {
             writer.write_index(&event(seq), Some(seq)).unwrap();
