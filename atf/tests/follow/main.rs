@@ -13,7 +13,7 @@ mod thread;
 
 use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use atf::detail::DetailEvent;
 use atf::follow::{DetailFollower, IndexFollower, Polled};
@@ -59,12 +59,8 @@ impl Written {
     }
 
     fn bytes(&self) -> Vec<u8> {
-        read(&self.path())
+        std::fs::read(self.path()).unwrap()
     }
-}
-
-fn read(path: &Path) -> Vec<u8> {
-    std::fs::read(path).unwrap()
 }
 
 /// The outcome of polling a file.

@@ -64,11 +64,6 @@ fn put(places: &Places, id: u32, index: impl AsRef<[u8]>, detail: Option<&[u8]>)
     }
 }
 
-fn recovered(places: &Places, salvage: bool) -> Report {
-    let options = RecoverOptions::default().salvage(salvage);
-    places.recover_by(&options)
-}
-
 /// Replaces placeholders for checksums in a text with their values.
 fn with_numbers(text: &str, numbers: &[(&str, u32)]) -> String {
     let number =
@@ -146,7 +141,7 @@ session: recovered, 9 events and 5 details of 1 thread
     stays: content that breaks a rule: detail.atf: events[1].event_type: 3, expected 4: index event 5 has kind 2 (at 0xc0) [ATF-LINK-007]
     stays: content that breaks a rule: detail.atf: events[2].payload.function_id: 0x06444fc100000002, index event 6 has 0x06444fc100000001 (at 0x150) [ATF-LINK-011]
 ";
-    assert_without_manifest(&recovered(&places, false), 0, expected);
+    assert_without_manifest(&places.recover(), 0, expected);
 }
 
 #[test]
@@ -256,7 +251,7 @@ session: recovered, 49 events and 0 details of 14 threads; 2 events are missing;
             ("[CRC 13]", crc32c(&index(13, 4).section())),
         ],
     );
-    assert_without_manifest(&recovered(&places, false), 3, &expected);
+    assert_without_manifest(&places.recover(), 3, &expected);
 }
 
 #[test]
@@ -356,7 +351,7 @@ session: recovered, 51 events and 14 details of 13 threads; 12 things were lost 
             ("[CRC 6 broken]", crc32c(&changed)),
         ],
     );
-    assert_without_manifest(&recovered(&places, false), 12, &expected);
+    assert_without_manifest(&places.recover(), 12, &expected);
 }
 
 #[test]
@@ -374,7 +369,7 @@ session: recovered, 2 events and 1 detail of 1 thread; 2 things were lost or cha
     dropped: 4 events after a hole: index.atf: 128 bytes (at 0xa0 and 2 places more)
     repaired: the file was not finalized: index.atf: footer: no footer (at 0x180) [ATF-IFTR-001]
 ";
-    assert_without_manifest(&recovered(&places, false), 2, expected);
+    assert_without_manifest(&places.recover(), 2, expected);
     let options = RecoverOptions::default().salvage(true);
     let report = recover(places.path("in"), places.path("salvaged"), &options).unwrap();
     let expected = "\
@@ -418,7 +413,7 @@ session: recovered, 15 events and 3 details of 2 threads
     set aside in orphans.atf: 1 detail that no event refers to, the first was detail.atf: events[0] (at 0x40) [ATF-LINK-003]
     repaired: the links were not numbered 0, 1, 2 and so on: index.atf: events[3].detail_seq: 1 (at 0xbc) [ATF-LINK-005]
 ";
-    assert_without_manifest(&recovered(&places, false), 0, expected);
+    assert_without_manifest(&places.recover(), 0, expected);
 }
 
 #[test]
@@ -460,7 +455,7 @@ session: recovered, 10 events and 2 details of 4 threads; 3 could not be read; 1
     stays: content that breaks a rule: index.atf: header.thread_id: 66, the folder is thread_6 (at 0xc) [ATF-SESS-001]
   thread_7: cannot be read: index.atf: header: truncated: 1 of 64 bytes (at 0x1) [ATF-IHDR-001]; a copy is in unreadable/
 ";
-    assert_without_manifest(&recovered(&places, false), 4, expected);
+    assert_without_manifest(&places.recover(), 4, expected);
     let options = RecoverOptions::default().salvage(true);
     let report = recover(places.path("in"), places.path("salvaged"), &options).unwrap();
     let expected = "\
@@ -501,5 +496,6 @@ session: recovered, 15 events and 4 details of 1 thread; 2 things were lost or c
     lost: a detail that the index links to: index.atf: events[3].detail_seq: 1 (at 0xbc) [ATF-LINK-002]
     deduced: a detail past damage, found by its links: 3 times, first detail.atf: events[2] (at 0x138)
 ";
-    assert_without_manifest(&recovered(&places, true), 2, expected);
+    let options = RecoverOptions::default().salvage(true);
+    assert_without_manifest(&places.recover_by(&options), 2, expected);
 }

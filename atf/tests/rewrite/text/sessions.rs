@@ -19,7 +19,7 @@ session: recovered, 4 events and 0 details of 2 threads; 1 thing was lost or cha
     repaired: the file was not finalized: index.atf: footer: no footer (at 0x80) [ATF-IFTR-001]
     lost: the contents of a ring.atf that cannot be read or does not belong to the thread's files: ring.atf: header.thread_id: 3, index.atf has 2 [ATF-RING-002]
 ";
-    assert_without_manifest(&recovered(&places, false), 1, expected);
+    assert_without_manifest(&places.recover(), 1, expected);
     let kept = std::fs::read(places.path("out/unreadable/thread_1/ring.atf")).unwrap();
     assert_eq!(kept, b"ATR2 and more");
 }
@@ -191,7 +191,7 @@ a/pid_3: nothing to change, 1 event and 0 details of 1 thread
 README: not copied: not part of a session
 b: not copied: not a session, and contains none
 ";
-    assert_report(&recovered(&places, false), 5, expected);
+    assert_report(&places.recover(), 5, expected);
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn omitted_threads_are_not_faults_of_the_manifest() {
         {{"id": 4, "has_detail": false}}], "symbols": [], "modules": []}}"#
     );
     places.put("in/manifest.json", &own);
-    let report = recovered(&places, false);
+    let report = places.recover();
     let expected = "\
 session: recovered, 2 events and 0 details of 1 thread; 1 could not be read; 1 thing was lost or changed
   thread_1: 2 events, 0 details
