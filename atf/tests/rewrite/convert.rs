@@ -10,10 +10,9 @@ use atf_samples::files::{DetailFile, EventRecord, IndexFile, patched};
 
 #[test]
 fn a_number_that_does_not_fit_is_refused_and_leaves_nothing_behind() {
-    let places = Places::new();
     let index = IndexFile::finalized(1, 3).bytes();
     let index = patched(&index, 64 + 32 + 20, &300_u32.to_le_bytes());
-    places.put("in/thread_7/index.atf", index);
+    let places = Places::with_index(index);
     let options = ConvertOptions::default();
     let error = convert(places.path("in"), places.path("out"), Wire::V2, &options).unwrap_err();
     assert_eq!(error.field(), Some("event_kind"), "{error}");

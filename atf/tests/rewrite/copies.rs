@@ -76,8 +76,7 @@ fn no_folder_of_a_copy_allows_more_than_the_original() {
 
 #[test]
 fn a_copy_belongs_to_the_group_of_the_original() {
-    let places = Places::new();
-    places.put("in/thread_7/index.atf", IndexFile::finalized(1, 9).bytes());
+    let places = Places::with_index(IndexFile::finalized(1, 9).bytes());
     let own = fs::metadata(places.path("in")).unwrap().gid();
     let other = own + 1;
     for name in ["in/thread_7/index.atf", "in/thread_7"] {
@@ -100,8 +99,7 @@ fn a_copy_belongs_to_the_group_of_the_original() {
 
 #[test]
 fn holes_are_copied_as_holes() {
-    let places = Places::new();
-    places.put("in/thread_7/index.atf", without_details(1));
+    let places = Places::with_index(without_details(1));
     places.put("in/thread_8/index.atf", "what cannot be read");
     let sparse = places.path("in/thread_8/index.atf");
     let file = fs::File::options().write(true).open(&sparse).unwrap();
@@ -126,8 +124,7 @@ fn holes_are_copied_as_holes() {
 
 #[test]
 fn a_name_without_room_for_a_number_is_shortened() {
-    let places = Places::new();
-    places.put("in/thread_7/index.atf", without_details(1));
+    let places = Places::with_index(without_details(1));
     let thread = format!("thread_{:0248}", 8);
     places.put(&format!("in/{thread}/index.atf"), "what cannot be read");
     places.put(

@@ -82,9 +82,8 @@ fn put_sparse(path: &Path, size: u32) {
 #[cfg(target_os = "linux")]
 fn a_payload_of_256_mib_is_never_in_memory() {
     const SIZE: u32 = 256 << 20;
-    let places = Places::new();
     let index = IndexFile::new(1, vec![event(0, Some(0))]);
-    places.put("in/thread_7/index.atf", index.without_footer());
+    let places = Places::with_index(index.without_footer());
     put_sparse(&places.path("in/thread_7/detail.atf"), SIZE);
     let out = places.path("out");
     let report = places.recover();

@@ -37,8 +37,7 @@ fn zeros_that_match_the_checksum_were_written_and_are_kept() {
 
 #[test]
 fn an_invalid_manifest_is_a_loss() {
-    let places = Places::new();
-    places.put("in/thread_7/index.atf", without_details(1));
+    let places = Places::with_index(without_details(1));
     places.put("in/manifest.json", "{\"symbols\"");
     let report = places.recover();
     assert_eq!(report.losses(), 1, "{report}");
@@ -69,9 +68,8 @@ fn a_renamed_thread_folder_is_copied_and_reported_with_advice() {
 #[test]
 #[cfg(unix)]
 fn names_never_break_lines_of_the_report() {
-    let places = Places::new();
     let index = IndexFile::finalized(1, 9).bytes();
-    places.put("in/thread_7/index.atf", &index);
+    let places = Places::with_index(&index);
     places.put("in/thread_7/a\nb", "x");
     places.put("in/thread_\n2/index.atf", &index);
     places.put("in/manifest.json", r#"{"a\nkey": 1}"#);
@@ -86,8 +84,7 @@ fn names_never_break_lines_of_the_report() {
 fn problems_are_counted_and_their_first_eight_places_listed() {
     let mut index = IndexFile::finalized(1, 20);
     index.events.iter_mut().for_each(|event| event.kind = 9);
-    let places = Places::new();
-    places.put("in/thread_7/index.atf", unlinked(index).bytes());
+    let places = Places::with_index(unlinked(index).bytes());
     let thread = thread_of(&places.convert("in", "out", Wire::V2));
     let kinds = notes(&thread, "content")[0];
     assert_eq!(kinds["rule"], "ATF-IEVT-002");
@@ -173,8 +170,7 @@ fn repaired_bytes_that_the_checksum_covers_are_a_change() {
 
 #[test]
 fn a_manifest_half_written_by_a_killed_writer_is_not_a_loss() {
-    let places = Places::new();
-    places.put("in/thread_7/index.atf", without_details(1));
+    let places = Places::with_index(without_details(1));
     places.put("in/manifest.json.part", "{");
     let report = places.recover();
     assert_eq!((report.events(), report.losses()), (9, 0), "{report}");
@@ -182,9 +178,8 @@ fn a_manifest_half_written_by_a_killed_writer_is_not_a_loss() {
 
 #[test]
 fn a_complete_manifest_not_yet_renamed_by_a_killed_writer_is_kept() {
-    let places = Places::new();
     let index = IndexFile::finalized(1, 9).placeholder().without_footer();
-    places.put("in/thread_7/index.atf", index);
+    let places = Places::with_index(index);
     let names = r#"{"symbols": [{"function_id": "0x1", "name": "main"}]}"#;
     places.put("in/manifest.json.part", names);
     let report = places.recover();
@@ -212,8 +207,7 @@ fn details_lost_next_to_a_finalized_index_are_a_loss() {
         }
         // The second header was not yet rewritten, but the details are finalized before the index.
         for index in [whole.bytes(), whole.placeholder().bytes()] {
-            let places = Places::new();
-            places.put("in/thread_7/index.atf", index);
+            let places = Places::with_index(index);
             let report = places.recover();
             assert_eq!(report.losses(), 3, "{report}");
         }

@@ -43,6 +43,13 @@ impl Places {
         }
     }
 
+    /// Creates a session at `in` whose thread 7 has this index and no details.
+    fn with_index(index: impl AsRef<[u8]>) -> Self {
+        let places = Self::new();
+        places.put("in/thread_7/index.atf", index);
+        places
+    }
+
     fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }

@@ -39,8 +39,7 @@ fn a_new_manifest_lists_each_thread_with_its_details_and_covers_all_times() {
 
 #[test]
 fn keys_written_by_another_tool_stay_as_they_are_and_in_order() {
-    let places = Places::new();
-    places.put("in/thread_7/index.atf", IndexFile::finalized(1, 9).bytes());
+    let places = Places::with_index(IndexFile::finalized(1, 9).bytes());
     // List no threads, so that the manifest is wrong and must be rewritten.
     let own =
         r#"{"x_tool": 1, "x_b": 1.50, "threads": [], "x_a": 2, "x_tool": {"run": [1, "two"]}}"#;
@@ -59,9 +58,8 @@ const TIME: u64 = 0x0004_62d5_3c8a_0000;
 
 /// Creates a thread with one event and no details, and a manifest.
 fn session(manifest: &str) -> Places {
-    let places = Places::new();
     let index = unlinked(IndexFile::finalized(2, 1)).bytes();
-    places.put("in/thread_7/index.atf", index);
+    let places = Places::with_index(index);
     places.put("in/manifest.json", manifest);
     places
 }

@@ -11,8 +11,7 @@ use atf_samples::files::IndexFile;
 
 /// Creates a session at `in` and a file next to it.
 fn places() -> Places {
-    let places = Places::new();
-    places.put("in/thread_7/index.atf", IndexFile::finalized(1, 3).bytes());
+    let places = Places::with_index(IndexFile::finalized(1, 3).bytes());
     places.put("file", "");
     places
 }

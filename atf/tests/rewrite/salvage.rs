@@ -27,8 +27,7 @@ fn calls(count: u64) -> Vec<DetailRecord> {
 
 /// Recovers thread 7 from these files, with salvage, and then recovers the result.
 pub(crate) fn recovered(index: &[u8], detail: Option<&[u8]>) -> (Places, Report) {
-    let places = Places::new();
-    places.put("in/thread_7/index.atf", index);
+    let places = Places::with_index(index);
     if let Some(detail) = detail {
         places.put("in/thread_7/detail.atf", detail);
     }
@@ -132,8 +131,7 @@ fn a_detail_after_a_hole_is_found_without_reading_the_hole() {
     use std::os::unix::fs::FileExt as _;
 
     const HOLE: u64 = 1 << 40;
-    let places = Places::new();
-    places.put("in/thread_7/index.atf", index(6));
+    let places = Places::with_index(index(6));
     let mut details = calls(2);
     // The length is 0x100, so its first byte is 0 and may be in the hole.
     details[1].payload.resize(0x100 - 24, 7);

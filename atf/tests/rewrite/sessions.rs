@@ -96,8 +96,7 @@ fn a_thread_whose_writer_wrote_nothing_has_lost_nothing() {
         &[("index.atf", b""), ("detail.atf", b"")],
     ];
     for written in cases {
-        let places = Places::new();
-        places.put("in/thread_7/index.atf", without_details(1));
+        let places = Places::with_index(without_details(1));
         std::fs::create_dir(places.path("in/thread_8")).unwrap();
         for (name, bytes) in written {
             places.put(&format!("in/thread_8/{name}"), bytes);
@@ -113,8 +112,7 @@ fn a_thread_whose_writer_wrote_nothing_has_lost_nothing() {
 
 #[test]
 fn details_next_to_an_empty_index_are_kept() {
-    let places = Places::new();
-    places.put("in/thread_7/index.atf", without_details(1));
+    let places = Places::with_index(without_details(1));
     let details = DetailFile::finalized(1, 3).bytes();
     places.put_thread("thread_10", b"", &details);
     let report = places.recover();
@@ -182,8 +180,7 @@ fn an_unreadable_thread_without_a_session_does_not_affect_the_others() {
 
 #[test]
 fn a_file_named_unreadable_does_not_block_the_folder_of_that_name() {
-    let places = Places::new();
-    places.put("in/thread_7/index.atf", IndexFile::finalized(1, 9).bytes());
+    let places = Places::with_index(IndexFile::finalized(1, 9).bytes());
     places.put("in/thread_8/index.atf", b"nothing");
     places.put("in/unreadable", b"mine");
     let report = places.recover();
@@ -196,9 +193,8 @@ fn a_file_named_unreadable_does_not_block_the_folder_of_that_name() {
 
 #[test]
 fn only_names_that_a_recovery_uses_are_kept_as_its_files() {
-    let places = Places::new();
     let index = IndexFile::finalized(1, 9).bytes();
-    places.put("in/thread_7/index.atf", &index);
+    let places = Places::with_index(&index);
     let kept = ["recovery.json", "recovery-2.json", "recovery-10.json"];
     let strange = [
         "recovery-.json",
@@ -262,9 +258,8 @@ mod links {
     /// Creates a thread, a symlink to a thread outside the session, and a thread whose index is a
     /// symlink to an index outside.
     fn session() -> Places {
-        let places = Places::new();
         let index = IndexFile::finalized(1, 3).bytes();
-        places.put("in/thread_7/index.atf", &index);
+        let places = Places::with_index(&index);
         places.put("elsewhere/index.atf", &index);
         symlink(places.path("elsewhere"), places.path("in/thread_8")).unwrap();
         places.put("in/thread_9/detail.atf", b"x");
@@ -345,8 +340,7 @@ fn sessions_inside_a_session_are_kept_with_advice() {
 
 #[test]
 fn the_losses_of_an_omitted_thread_stay_in_the_manifest() {
-    let places = Places::new();
-    places.put("in/thread_7/index.atf", without_details(1));
+    let places = Places::with_index(without_details(1));
     places.put("in/thread_8/index.atf", b"");
     let loss = |count| format!(r#"{{"count": {count}, "first_ns": 10, "last_ns": 30}}"#);
     let manifest = format!(

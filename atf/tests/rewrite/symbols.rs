@@ -20,9 +20,8 @@ const OTHER: &str = r#"{"format_version": "2.1", "threads": [],
     ]}"#;
 
 fn session(manifest: Option<&str>) -> Places {
-    let places = Places::new();
     let index = unlinked(IndexFile::finalized(1, 3)).bytes();
-    places.put("in/thread_7/index.atf", index);
+    let places = Places::with_index(index);
     if let Some(text) = manifest {
         places.put("in/manifest.json", text);
     }
