@@ -7,7 +7,6 @@ use std::os::unix::fs::FileExt;
 
 use atf::index::IndexReader;
 use atf::{Checksum, ErrorKind, EventKind};
-use tempfile::TempDir;
 
 use crate::{expected, ways};
 use atf_samples::files::{EventRecord, IndexFile};
@@ -63,9 +62,7 @@ fn a_scan_in_parts_finds_the_same_as_a_single_scan() {
 
 #[test]
 fn a_file_that_shrinks_is_an_error_from_either_end_and_in_parts() {
-    let folder = TempDir::new().unwrap();
-    let path = folder.path().join("index.atf");
-    std::fs::write(&path, file(1, 120_000, &[]).bytes()).unwrap();
+    let (_folder, path) = ways::file(&file(1, 120_000, &[]).bytes());
     let index = IndexReader::open(&path).unwrap();
     let handle = File::options().write(true).open(&path).unwrap();
     handle.set_len(64 + 32 * 100_000).unwrap();
@@ -91,9 +88,7 @@ fn a_file_that_shrinks_is_an_error_from_either_end_and_in_parts() {
 #[cfg(unix)]
 #[test]
 fn the_result_of_the_first_scan_is_kept() {
-    let folder = TempDir::new().unwrap();
-    let path = folder.path().join("index.atf");
-    std::fs::write(&path, file(1, 100, &[]).bytes()).unwrap();
+    let (_folder, path) = ways::file(&file(1, 100, &[]).bytes());
     let index = IndexReader::open(&path).unwrap();
     let scan = index.scan().unwrap();
     let handle = File::options().write(true).open(&path).unwrap();

@@ -12,7 +12,7 @@ use atf::index::IndexReader;
 use atf::{ErrorKind, FileKind, FileSource, OpenOptions, ReadAt, Seekable};
 use tempfile::TempDir;
 
-use crate::ways::mapped;
+use crate::ways::{self, mapped};
 use crate::{Source, details, events, expected};
 use atf_samples::files::{DetailFile, IndexFile};
 
@@ -164,10 +164,8 @@ fn events_beyond_4_gib_are_read() {
 
 #[test]
 fn a_shrinking_file_is_an_error_and_growth_is_ignored() {
-    let folder = TempDir::new().unwrap();
-    let path = folder.path().join("index.atf");
     let file = IndexFile::finalized(1, 20_000);
-    fs::write(&path, file.bytes()).unwrap();
+    let (_folder, path) = ways::file(&file.bytes());
     let index = IndexReader::open(&path).unwrap();
     let unscanned = IndexReader::open(&path).unwrap();
     let handle = File::options().append(true).open(&path).unwrap();
@@ -213,10 +211,8 @@ fn a_truncation_during_a_read_never_yields_zeros() {
 
 #[test]
 fn an_event_whose_length_changed_is_an_error() {
-    let folder = TempDir::new().unwrap();
-    let path = folder.path().join("detail.atf");
     let file = DetailFile::finalized(1, 3);
-    fs::write(&path, file.bytes()).unwrap();
+    let (_folder, path) = ways::file(&file.bytes());
     let detail = DetailReader::open(&path).unwrap();
     let mut bytes = file.bytes();
     bytes[64] += 1;
@@ -312,9 +308,7 @@ fn a_mapped_file_that_shrinks_kills_the_process_that_mapped_it() {
         let _ = index.get(0);
         return;
     }
-    let folder = TempDir::new().unwrap();
-    let path = folder.path().join("index.atf");
-    fs::write(&path, IndexFile::finalized(1, 9).bytes()).unwrap();
+    let (_folder, path) = ways::file(&IndexFile::finalized(1, 9).bytes());
     let name = "source::a_mapped_file_that_shrinks_kills_the_process_that_mapped_it";
     let child = std::process::Command::new(std::env::current_exe().unwrap())
         .args(["--exact", name])

@@ -48,7 +48,8 @@ pub(crate) fn detail(bytes: impl Into<Vec<u8>>) -> atf::Result<DetailReader> {
     )
 }
 
-fn file(bytes: &[u8]) -> (TempDir, std::path::PathBuf) {
+/// Writes a file into a new folder.
+pub(crate) fn file(bytes: &[u8]) -> (TempDir, std::path::PathBuf) {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("file.atf");
     fs::write(&path, bytes).unwrap();
