@@ -12,7 +12,7 @@ use atf::write::{
 };
 use atf::{Completeness, ErrorKind, Result, Wire};
 
-use super::{assert_event, detail, event, put};
+use super::{assert_event, put, refused};
 
 const COUNT: u64 = 400;
 const PAYLOAD: [u8; 40] = [7; 40];
@@ -106,18 +106,7 @@ fn run(
         }
         Err(error) => {
             memory.decide(|_, _| Fate::Done);
-            let again = [
-                writer.write(&event(COUNT)).unwrap_err(),
-                writer
-                    .write_with_detail(&event(COUNT), &detail(0, &PAYLOAD))
-                    .unwrap_err(),
-                writer.write_index(&event(COUNT), None).unwrap_err(),
-                writer.flush().unwrap_err(),
-                writer.finalize().unwrap_err(),
-                // The error stays the same, even for an event that would be rejected.
-                writer.write(&event(0)).unwrap_err(),
-            ];
-            for again in again {
+            for again in refused(&mut writer, COUNT) {
                 assert_eq!(again.to_string(), error.to_string(), "{case}");
             }
             assert!(!writer.is_finalized());

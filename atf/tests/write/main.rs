@@ -15,7 +15,7 @@ mod round_trip;
 
 use atf::index::IndexEvent;
 use atf::write::{Detail, Event, ThreadWriter, WriteOptions};
-use atf::{DetailEventType, EventKind, Result};
+use atf::{DetailEventType, Error, EventKind, Result};
 use tempfile::TempDir;
 
 /// Creates the writer of thread 7 in a new folder.
@@ -59,6 +59,23 @@ fn put(writer: &mut ThreadWriter, seq: u64, payload: Option<&[u8]>) -> Result<()
         }
         None => writer.write(&event(seq)).map(drop),
     }
+}
+
+/// Makes all calls that a writer refuses after it has failed or has been finalized. Returns the
+/// errors.
+fn refused(writer: &mut ThreadWriter, seq: u64) -> [Error; 8] {
+    let (of, next) = (detail(seq, b"x"), writer.next_detail_seq());
+    [
+        writer.write(&event(seq)).unwrap_err(),
+        // The error stays the same, even for an event that would be rejected.
+        writer.write(&event(0)).unwrap_err(),
+        writer.write_with_detail(&event(seq), &of).unwrap_err(),
+        writer.write_index(&event(seq), None).unwrap_err(),
+        writer.write_index(&event(seq), Some(next)).unwrap_err(),
+        writer.write_detail(seq, 1, &of).unwrap_err(),
+        writer.flush().unwrap_err(),
+        writer.finalize().unwrap_err(),
+    ]
 }
 
 /// Compares event `seq` with what was written.

@@ -9,7 +9,7 @@ use atf::index::IndexEvent;
 use atf::write::{Memory, SessionWriter, ThreadWriter, WriteOptions};
 use atf::{DetailEventType, Error, ErrorKind, EventKind, Wire};
 
-use super::{detail, event, put};
+use super::{detail, event, put, refused};
 
 fn writer(memory: &Memory, options: &WriteOptions) -> ThreadWriter {
     ThreadWriter::create_on(Arc::new(memory.clone()), "thread_7", 7, options).unwrap()
@@ -205,18 +205,7 @@ fn nothing_is_written_after_finalizing() {
     put(&mut writer, 0, Some(b"x")).unwrap();
     writer.finalize().unwrap();
     let steps = memory.steps();
-    let errors = [
-        writer.write(&event(1)).unwrap_err(),
-        writer.write(&event(0)).unwrap_err(),
-        writer
-            .write_with_detail(&event(1), &detail(1, b"x"))
-            .unwrap_err(),
-        writer.write_index(&event(1), Some(1)).unwrap_err(),
-        writer.write_detail(1, 1, &detail(1, b"x")).unwrap_err(),
-        writer.flush().unwrap_err(),
-        writer.finalize().unwrap_err(),
-    ];
-    for error in errors {
+    for error in refused(&mut writer, 1) {
         assert_eq!(error.kind(), &ErrorKind::AlreadyFinalized);
     }
     assert!(writer.is_finalized());
