@@ -55,21 +55,18 @@ pub fn pack(folder: &Path) -> Option<Vec<u8>> {
         Some((kind, thread, fs::read(path).ok()?))
     });
     let read: Vec<_> = read.collect();
-    let files: Vec<_> = { &read }
-        .iter()
-        .map(|(k, t, bytes)| (*k, *t, &bytes[..]))
-        .collect();
-    (!files.is_empty()).then(|| pack_files(&files))
+    (!read.is_empty()).then(|| pack_files(&read))
 }
 
 /// Packs files, each given with its kind and thread. Skips files that are too large.
-pub(crate) fn pack_files(files: &[(u8, u8, &[u8])]) -> Vec<u8> {
+pub(crate) fn pack_files(files: &[(u8, u8, impl AsRef<[u8]>)]) -> Vec<u8> {
     let mut packed = MAGIC.to_vec();
     for (kind, thread, bytes) in files {
+        let bytes = bytes.as_ref();
         if let Ok(size) = u16::try_from(bytes.len()) {
             let [low, high] = size.to_le_bytes();
             packed.extend([*kind, *thread, low, high]);
-            packed.extend(*bytes);
+            packed.extend(bytes);
         }
     }
     packed
