@@ -135,17 +135,12 @@ impl Composed {
             file[start..end].fill(0);
         };
         match random.below(10) {
-            0 => {
+            part @ (0 | 1) => {
+                let (name, start) = [("header", 0), ("footer", end)][part];
                 let step = random.pick(&[1, u32::MAX, 32, 64]);
                 let offset = 4 * random.below(RECORD / 4);
-                add(file, offset, step);
-                format!("header number at {offset} plus {step}")
-            }
-            1 => {
-                let step = random.pick(&[1, u32::MAX, 32, 64]);
-                let offset = 4 * random.below(RECORD / 4);
-                add(file, end + offset, step);
-                format!("footer number at {offset} plus {step}")
+                add(file, start + offset, step);
+                format!("{name} number at {offset} plus {step}")
             }
             2 => {
                 let (start, size) =

@@ -265,18 +265,12 @@ pub fn disk_full_in_memory() -> Tally {
             tally.runs += 1;
             let small = small_disk(space);
             let written = write(Arc::new(small.clone()), Path::new(""), &options, COUNT);
-            let is_done = written.result.is_ok();
             let read = |name: &str| small.bytes(Path::new(THREAD).join(name));
-            let outcome = match (&written.result, written.flushed) {
-                (Err(error), _) if !is_full(error) => Err(error.to_string()),
-                (_, Some(flushed)) => check(read, flushed, is_done),
-                (_, None) => Ok(()),
-            };
-            if let Err(fault) = outcome {
+            if let Err(fault) = check_on_full_disk(&written, read) {
                 let case = format!("{wire}, full after {space} bytes");
                 tally.faults.push(format!("{case}: {fault}"));
             }
-            if is_done {
+            if written.result.is_ok() {
                 break;
             }
         }
@@ -321,7 +315,14 @@ pub fn disk_full_on_tmpfs(sizes: u64) -> io::Result<Option<Tally>> {
 
 fn write_to(disk: &Path, options: &WriteOptions, count: u64) -> Result<(), String> {
     let written = write(Arc::new(Disk), disk, options, count);
-    let read = |name: &str| fs::read(disk.join(THREAD).join(name)).ok();
+    check_on_full_disk(&written, |name| fs::read(disk.join(THREAD).join(name)).ok())
+}
+
+/// Checks that only a full disk stopped a writer, and compares its files with what it reported.
+fn check_on_full_disk(
+    written: &Written,
+    read: impl Fn(&str) -> Option<Vec<u8>>,
+) -> Result<(), String> {
     match (&written.result, written.flushed) {
         (Err(error), _) if !is_full(error) => Err(error.to_string()),
         (result, Some(flushed)) => check(read, flushed, result.is_ok()),
@@ -365,6 +366,6 @@ impl Drop for Mounted {
     }
 }
 
-pub(super) fn is_full(error: &atf::Error) -> bool {
+fn is_full(error: &atf::Error) -> bool {
     *error.kind() == ErrorKind::Io(io::ErrorKind::StorageFull)
 }
