@@ -1,6 +1,8 @@
 //! Tests that analysing a cut gives the same numbers as analysing that time range of the original.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::path::Path;
 
 use atf::rewrite::{CutOptions, cut};
 use atf::session::SessionReader;
@@ -12,7 +14,7 @@ use proptest::prelude::*;
 use crate::model::Expected;
 use crate::numbers::{ordered, well_formed};
 use crate::segments::splits;
-use crate::{segments, session};
+use crate::{Short, segments, session};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
@@ -20,58 +22,56 @@ proptest! {
     #[test]
     fn calls_and_times_of_a_cut_are_those_of_its_range(
         threads in vec(prop_oneof![ordered(), well_formed()], 1..4),
-        (from_ns, size) in (0..4000_u64, 0..3000_u64),
-        again in (0..4000_u64, 0..3000_u64),
+        ranges in [range(), range()],
     ) {
         let (_folder, original) = session(&threads);
-        let out = tempfile::tempdir().unwrap();
-        let cut_to = |from_ns: u64, to_ns: u64, path: &std::path::Path, name: &str| {
-            let path_of_cut = out.path().join(name);
-            let options = CutOptions::default().from_ns(from_ns).to_ns(to_ns);
-            cut(path, &path_of_cut, &options).unwrap();
-            SessionReader::open(path_of_cut).unwrap()
-        };
-        let range = from_ns..=from_ns + size;
-        let first = cut_to(*range.start(), *range.end(), original.path(), "cut");
-        let path = first.path().to_path_buf();
-        assert_numbers(first, &Expected::new(&threads, &range));
-        // Cutting twice is the same as cutting once to the intersection of both ranges.
-        let to_ns = again.0 + again.1;
-        let second = cut_to(again.0, to_ns, &path, "again");
-        let both = again.0.max(from_ns)..=to_ns.min(*range.end());
-        if !both.is_empty() {
-            assert_numbers(second, &Expected::new(&threads, &both));
-        }
+        let open = |path: &Path| Process::from(SessionReader::open(path).unwrap());
+        check_cuts(original.path(), open, &threads, &ranges);
     }
 
     #[test]
     fn calls_and_times_of_a_cut_over_segments_are_those_of_its_range(
         threads in splits(4),
-        (from_ns, size) in (0..4000_u64, 0..3000_u64),
-        again in (0..4000_u64, 0..3000_u64),
+        ranges in [range(), range()],
     ) {
         let folder = tempfile::tempdir().unwrap();
-        let [all, first, second] = ["all", "first", "second"].map(|name| folder.path().join(name));
-        segments::write(&all, &threads);
-        let options = CutOptions::default().from_ns(from_ns).to_ns(from_ns + size);
-        cut(&all, &first, &options).unwrap();
-        let events = segments::events(&threads);
-        let range = from_ns..=from_ns + size;
-        let part = segments::open(&first);
-        prop_assert_eq!(part.deleted(), None);
-        assert_numbers(part, &Expected::new(&events, &range));
-        let to_ns = again.0 + again.1;
-        cut(&first, &second, &CutOptions::default().from_ns(again.0).to_ns(to_ns)).unwrap();
-        let both = again.0.max(from_ns)..=to_ns.min(*range.end());
-        if !both.is_empty() {
-            assert_numbers(segments::open(&second), &Expected::new(&events, &both));
-        }
+        segments::write(folder.path(), &threads);
+        check_cuts(folder.path(), segments::open, &segments::events(&threads), &ranges);
     }
 }
 
-fn assert_numbers(part: impl Into<Process>, expected: &Expected) {
-    let part = part.into();
-    let functions = atf_analyze::functions(&part, &Options::default());
+fn range() -> impl Strategy<Value = RangeInclusive<u64>> {
+    (0..4000_u64, 0..3000_u64).prop_map(|(from_ns, size)| from_ns..=from_ns + size)
+}
+
+/// Cuts a trace to a range, and the result to another one, and checks the numbers of both cuts.
+fn check_cuts(
+    original: &Path,
+    open: impl Fn(&Path) -> Process,
+    events: &[Vec<Short>],
+    [range, again]: &[RangeInclusive<u64>; 2],
+) {
+    let out = tempfile::tempdir().unwrap();
+    let [first, second] = ["first", "second"].map(|name| out.path().join(name));
+    let cut_to = |range: &RangeInclusive<u64>, from: &Path, to: &Path| {
+        let options = CutOptions::default();
+        let options = options.from_ns(*range.start()).to_ns(*range.end());
+        cut(from, to, &options).unwrap();
+    };
+    cut_to(range, original, &first);
+    let part = open(&first);
+    assert_eq!(part.deleted(), None);
+    assert_numbers(&part, &Expected::new(events, range));
+    cut_to(again, &first, &second);
+    // Cutting twice is the same as cutting once to the intersection of both ranges.
+    let both = *range.start().max(again.start())..=*range.end().min(again.end());
+    if !both.is_empty() {
+        assert_numbers(&open(&second), &Expected::new(events, &both));
+    }
+}
+
+fn assert_numbers(part: &Process, expected: &Expected) {
+    let functions = atf_analyze::functions(part, &Options::default());
     assert!(functions.problems.is_empty(), "{:?}", functions.problems);
     let found: BTreeMap<u64, [u64; 3]> = functions
         .functions

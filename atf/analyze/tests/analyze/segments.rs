@@ -7,9 +7,8 @@ use atf::merge::Merge;
 use atf::spans::{CallStack, SpanEnd, Unmatched};
 use atf::trace::Process;
 use atf::{Error, ErrorKind};
-use atf_analyze::Problem;
 use atf_analyze::{
-    CallEnd, CallStart, CallVisitor, Options, ThreadFolder, ThreadStart, ThreadTotals,
+    CallEnd, CallStart, CallVisitor, Options, Problem, ThreadFolder, ThreadStart, ThreadTotals,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -92,7 +91,7 @@ pub(crate) fn events(threads: &[Split]) -> Vec<Vec<Short>> {
 pub(crate) struct Visited {
     thread: u32,
     /// The calls that ended, each with its thread, function, start, end and self time.
-    calls: Vec<(u32, u64, u64, u64, u64, SpanEnd)>,
+    calls: Vec<(u32, u64, [u64; 3], SpanEnd)>,
     unmatched: Vec<(u32, u64)>,
     /// The last folder seen.
     folder: PathBuf,
@@ -129,21 +128,9 @@ impl CallVisitor for Visited {
     }
 
     fn call_end(&mut self, call: &CallEnd) -> atf::Result<()> {
-        let CallEnd {
-            start_ns,
-            end_ns,
-            self_ns,
-            end,
-            ..
-        } = *call;
-        self.calls.push((
-            self.thread,
-            call.function_id,
-            start_ns,
-            end_ns,
-            self_ns,
-            end,
-        ));
+        let times = [call.start_ns, call.end_ns, call.self_ns];
+        let ended = (self.thread, call.function_id, times, call.end);
+        self.calls.push(ended);
         Ok(())
     }
 
@@ -316,7 +303,7 @@ fn calls_end_in_a_segment_that_is_readable_only_in_part() {
     };
     atf_analyze::calls(open(folder.path()), &Options::default(), &mut visited).unwrap();
     let outer = visited.calls.iter().find(|call| call.1 == 7).unwrap();
-    assert_eq!(outer.5, SpanEnd::Interrupted);
+    assert_eq!(outer.3, SpanEnd::Interrupted);
     // The other unmatched return belongs to the last event of the first segment, which was not
     // read.
     assert_eq!(visited.unmatched.len(), 2);
