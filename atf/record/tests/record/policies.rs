@@ -50,25 +50,6 @@ fn no_thread_waits_for_a_payload_larger_than_its_lane() {
 }
 
 #[test]
-fn details_are_dropped_before_events() {
-    // The payload lane has room for every detail.
-    for (overflow, expected) in [
-        (Overflow::DropDetail, (8, 6, 2, 2)),
-        (Overflow::DropNewest, (8, 8, 2, 0)),
-    ] {
-        let folder = tempfile::tempdir().unwrap();
-        let (mut recorder, mut drain) = ring_with(8, 1000, overflow);
-        for n in 0..10 {
-            let _ = recorder.record_with_detail(&event(n), &DETAIL);
-        }
-        drain.drain_into(&mut writer(folder.path())).unwrap();
-        let (events, details, lost_events, lost_details) = expected;
-        let expected = drained(events, details, lost_events, lost_details);
-        assert_eq!(drain.totals(), expected, "{overflow:?}");
-    }
-}
-
-#[test]
 fn a_blocked_thread_continues_when_its_drain_is_gone() {
     let (mut recorder, drain) = ring_with(1, 0, Overflow::Block);
     recorder.record(&event(0)).unwrap();

@@ -13,7 +13,7 @@ use atf::manifest::{Loss, Manifest, Module, Symbol};
 use atf::rules::Severity;
 use atf::write::{Event, Fate, Memory, SessionWriter, Step, WriteOptions};
 use atf::{ErrorKind, EventKind};
-use atf_record::{Capacity, Overflow, RecordOptions, Recording, Segment, ThreadRecorder};
+use atf_record::{Capacity, Overflow, RecordOptions, Recording, Segment, ThreadRecorder, Window};
 
 use crate::recording::{DEADLINE, manifest, start, thread_folder};
 use crate::windows::{call, detail, times};
@@ -420,17 +420,19 @@ fn a_manifest_that_cannot_be_written_at_the_change_is_written_at_the_end() {
 }
 
 #[test]
-fn a_session_that_survives_a_kill_has_no_segments_and_at_least_one_segment_is_kept() {
-    let folder = tempfile::tempdir().unwrap();
-    let session = |name: &str, survive_kill| {
-        let write = WriteOptions::default().survive_kill(survive_kill);
-        SessionWriter::create(folder.path().join(name), &write).unwrap()
-    };
-    let refused = Recording::start(session("direct", true), &options(Segment::default()));
-    let refused = refused.unwrap_err();
-    assert_eq!(*refused.kind(), ErrorKind::NeedsRings);
-    assert_eq!(refused.field(), Some("segment"));
+fn a_session_that_survives_a_kill_has_no_segments_or_windows_and_one_segment_is_kept() {
+    let window = RecordOptions::default().window(Some(Window::default()));
     let none = Segment::default().keep(Some(0));
-    let refused = Recording::start(session("rings", false), &options(none)).unwrap_err();
-    assert_eq!(refused.field(), Some("keep"));
+    for (survive_kill, options, field) in [
+        (true, options(Segment::default()), "segment"),
+        (true, window, "window"),
+        (false, options(none), "keep"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let write = WriteOptions::default().survive_kill(survive_kill);
+        let session = SessionWriter::create(folder.path(), &write).unwrap();
+        let refused = Recording::start(session, &options).unwrap_err();
+        assert_eq!(refused.field(), Some(field));
+        assert_eq!(*refused.kind() == ErrorKind::NeedsRings, survive_kill);
+    }
 }
