@@ -34,13 +34,9 @@ fn a_program_whose_main_thread_has_ended_ends_with_its_last_thread() {
                 ("join", 4),
                 ("late", 1),
             ] {
-                let run = program.run_with(&[mode], variables);
-                assert!(run.output.status.success(), "{mode}: {:?}", run.output);
-                assert_eq!(
-                    (run.counted(), run.messages().as_str()),
-                    (calls, ""),
-                    "{mode}"
-                );
+                let run = program.succeeds(&[mode], variables);
+                assert_eq!(run.messages(), "", "{mode}");
+                assert_eq!(run.counted(), calls, "{mode}");
                 let trace = run.session().accepted();
                 let returned = Calls::all_returned(calls);
                 assert_eq!(trace.calls(), returned, "{mode}");
@@ -76,11 +72,8 @@ fn a_process_whose_main_thread_ends_without_notice_ends_as_if_it_were_not_record
                 let run = program.finished(&mut command());
                 let found = run.output.status.into_raw() & !CORE;
                 assert_eq!((found, alone), (status.unwrap_or(alone), found), "{mode}");
-                assert_eq!(
-                    (run.counted(), run.messages().as_str()),
-                    (calls, ""),
-                    "{mode}"
-                );
+                assert_eq!(run.messages(), "", "{mode}");
+                assert_eq!(run.counted(), calls, "{mode}");
                 let expected = Calls {
                     returned: calls - open,
                     open,
@@ -131,8 +124,7 @@ fn a_process_that_changed_its_root_directory_ends_as_if_it_were_not_recorded() {
 #[test]
 fn a_child_that_ends_without_notice_ends_with_its_status() {
     Program::each("leader.c", |program| {
-        let run = program.run(&["clone"]);
-        assert!(run.output.status.success(), "{:?}", run.output);
+        let run = program.succeeds(&["clone"], &[]);
         assert_eq!(run.counted(), 7 << 8);
         let calls = run.sessions.iter();
         let calls = calls.map(|path| Trace::open(path).accepted().calls().returned);
@@ -170,8 +162,7 @@ fn names_that_threads_got_after_their_first_call_survive_the_program_s_death() {
 fn a_signal_handler_may_end_the_program_while_an_event_is_recorded() {
     Program::with("life.c", |program| {
         for _ in 0..5 {
-            let run = program.run(&["exit-by-signal"]);
-            assert!(run.output.status.success(), "{:?}", run.output);
+            let run = program.succeeds(&["exit-by-signal"], &[]);
             let trace = run.session();
             assert!(trace.event_count() > 0);
             assert_eq!(trace.calls().unmatched, 0);
@@ -183,8 +174,7 @@ fn a_signal_handler_may_end_the_program_while_an_event_is_recorded() {
 fn events_lost_after_a_jump_out_of_a_hook_are_counted() {
     Program::with("life.c", |program| {
         for details in ["off", "all"] {
-            let run = program.run_with(&["jump-out"], &[("ATF_DETAILS", details)]);
-            assert!(run.output.status.success(), "{:?}", run.output);
+            let run = program.succeeds(&["jump-out"], &[("ATF_DETAILS", details)]);
             // The calls and returns of leaf and of late.
             assert_eq!(run.session().accepted().lost(), 202, "{details}");
         }
@@ -223,19 +213,11 @@ fn a_program_without_memory_continues_and_its_losses_are_counted() {
             &[("ATF_FLIGHT", "60")],
             &[("ATF_DETAILS", "all")],
         ] {
-            let run = program.run_with(&[], variables);
-            assert!(
-                run.output.status.success(),
-                "{variables:?}: {:?}",
-                run.output
-            );
+            let run = program.succeeds(&[], variables);
             let trace = run.session().accepted();
             let lost = trace.lost() + trace.lost_in_unlisted_threads();
-            assert_eq!(
-                trace.event_count() + lost,
-                2 * run.counted(),
-                "{variables:?}"
-            );
+            let events = trace.event_count() + lost;
+            assert_eq!(events, 2 * run.counted(), "{variables:?}");
         }
     });
 }
@@ -247,11 +229,8 @@ fn events_that_do_not_fit_on_the_disk_are_counted_as_lost() {
         shell.args(["-c", "ulimit -f 60 && exec \"$0\" threads"]);
         shell.arg(program.path()).env("ATF_RING", "64");
         let run = program.finished(program.record(&mut shell));
-        assert!(
-            run.messages().contains("File too large"),
-            "{:?}",
-            run.output
-        );
+        let message = run.messages();
+        assert!(message.contains("File too large"), "{message}");
         let trace = run.session();
         assert!(trace.event_count() > 0 && trace.lost() > 0);
         assert_eq!(trace.event_count() + trace.lost(), 2 * run.counted());

@@ -121,8 +121,7 @@ fn modules_loaded_at_the_same_address_are_told_apart() {
 fn repeatedly_loaded_modules_use_no_more_memory() {
     Program::with("life.c", |program| {
         let plugins = ["first.so", "second.so"].map(|name| plugin(program, "plugin.c", name));
-        let run = program.run(&["reload", &plugins[0], &plugins[1]]);
-        assert!(run.output.status.success(), "{:?}", run.output);
+        let run = program.succeeds(&["reload", &plugins[0], &plugins[1]], &[]);
         let trace = run.session().accepted();
         assert_eq!(trace.calls().returned, run.counted());
         assert_eq!(trace.reader.manifest().unwrap().modules.len(), 3);
@@ -134,8 +133,7 @@ fn repeatedly_loaded_modules_use_no_more_memory() {
 #[cfg(target_env = "gnu")]
 fn calls_before_the_c_library_is_initialized_are_not_recorded() {
     Program::each("early.c", |program| {
-        let run = program.run(&[]);
-        assert!(run.output.status.success(), "{:?}", run.output);
+        let run = program.succeeds(&[], &[]);
         assert_eq!(run.counted(), 1);
         assert_eq!(run.session().accepted().calls().returned, 1);
     });
@@ -178,8 +176,7 @@ fn the_first_call_can_be_made_while_the_loader_s_lock_is_held() {
     Program::with("host.c", |program| {
         let path = plugin(program, "constructor.c", "constructor.so");
         for ring in ["", "1024"] {
-            let run = program.run_with(&[&path], &[("ATF_RING", ring)]);
-            assert!(run.output.status.success(), "{:?}", run.output);
+            let run = program.succeeds(&[&path], &[("ATF_RING", ring)]);
             assert_eq!(run.session().accepted().calls().returned, 2);
         }
     });

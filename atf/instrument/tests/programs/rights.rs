@@ -12,12 +12,6 @@ const MAIN: u64 = 1 + 11 + 1 + 100_001;
 const THREAD: u64 = 12;
 const CHILD: u64 = 11;
 
-fn run(program: &Program, what: &str) -> Run {
-    let run = program.run(&[what]);
-    assert!(run.output.status.success(), "{what}: {:?}", run.output);
-    run
-}
-
 /// Returns the number of calls per session, in ascending order.
 fn calls(run: &Run) -> Vec<u64> {
     let sessions = run.sessions.iter();
@@ -44,7 +38,7 @@ fn all(folder: &Path, found: &mut Vec<PathBuf>) {
 #[test]
 fn files_and_folders_belong_to_their_owner_whatever_the_umask() {
     Program::with("rights.c", |program| {
-        let run = run(program, "umask");
+        let run = program.succeeds(&["umask"], &[]);
         assert_eq!(calls(&run), [CHILD, MAIN + THREAD], "{}", run.messages());
         let mut found = Vec::new();
         run.sessions.iter().for_each(|path| all(path, &mut found));
@@ -65,14 +59,9 @@ fn files_and_folders_belong_to_their_owner_whatever_the_umask() {
 fn closing_or_reusing_descriptors_loses_no_calls() {
     Program::with("rights.c", |program| {
         for what in ["descriptors", "numbers", "reused", "none"] {
-            let run = run(program, what);
-            assert_eq!(
-                calls(&run),
-                [CHILD, MAIN + THREAD],
-                "{what}: {}",
-                run.messages()
-            );
+            let run = program.succeeds(&[what], &[]);
             assert_eq!(run.messages(), "", "{what}");
+            assert_eq!(calls(&run), [CHILD, MAIN + THREAD], "{what}");
         }
     });
 }
@@ -86,13 +75,10 @@ fn is_root() -> bool {
 fn a_program_that_changes_its_root_directory_loses_no_calls() {
     Program::with("rights.c", |program| {
         if is_root() {
-            let run = run(program, "root");
-            let with_child = calls(&run);
-            assert!(
-                with_child.contains(&(MAIN + THREAD)),
-                "{with_child:?} {}",
-                run.messages()
-            );
+            let run = program.succeeds(&["root"], &[]);
+            let (with_child, message) = (calls(&run), run.messages());
+            let has_all = with_child.contains(&(MAIN + THREAD));
+            assert!(has_all, "{with_child:?} {message}");
         }
     });
 }
@@ -108,15 +94,10 @@ fn the_manifest_lists_the_losses_of_a_program_without_privileges() {
             if what == "user" && !is_root() {
                 continue;
             }
-            let run = run(program, what);
+            let run = program.succeeds(&[what], &[]);
             let trace = run.session();
-            let manifest = trace.reader.manifest().unwrap();
-            assert_eq!(
-                manifest.recording_error.as_deref(),
-                Some(why),
-                "{}",
-                run.messages()
-            );
+            let error = trace.reader.manifest().unwrap().recording_error.as_deref();
+            assert_eq!(error, Some(why), "{}", run.messages());
             assert_eq!(trace.event_count(), kept, "{what}");
             let all = MAIN * 2 + THREAD * 2;
             let lost = if lost == 0 { all - kept } else { lost };

@@ -117,8 +117,7 @@ fn nothing_is_recorded_on_request_or_if_a_setting_is_invalid() {
                 "atf: ATF_MIN_SIZE: expected a number, found \"-1\"\n",
             ),
         ] {
-            let run = run(program, &[(name, value)]);
-            assert!(run.output.status.success());
+            let run = program.succeeds(&["threads"], &[(name, value)]);
             assert!(run.counted() > 1000);
             assert_eq!(run.messages(), message);
         }

@@ -116,6 +116,15 @@ impl Program {
         self.finished(command.envs(variables.iter().copied()))
     }
 
+    /// Like [`run_with`](Self::run_with), for a program that must succeed.
+    #[track_caller]
+    pub(crate) fn succeeds(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Run {
+        let run = self.run_with(arguments, variables);
+        let is_ok = run.output.status.success();
+        assert!(is_ok, "{arguments:?} {variables:?}: {:?}", run.output);
+        run
+    }
+
     /// Runs a command, and moves its sessions to another folder before the next run.
     pub(crate) fn finished(&self, command: &mut Command) -> Run {
         let output = command.output().unwrap();

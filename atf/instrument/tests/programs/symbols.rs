@@ -45,18 +45,10 @@ fn there_is_a_decision_for_each_function_of_other_libraries() {
 fn the_recording_does_not_use_the_program_s_own_clock() {
     Program::with("own_clock.c", |program| {
         for variables in [&[][..], &[("ATF_RING", "64")], &[("ATF_FLIGHT", "60")]] {
-            let run = program.run_with(&[], variables);
-            assert!(
-                run.output.status.success(),
-                "{variables:?}: {:?}",
-                run.output
-            );
+            let run = program.succeeds(&[], variables);
             // Only the program may call its functions, and it never does.
-            assert_eq!(
-                (run.counted(), run.messages().as_str()),
-                (0, ""),
-                "{variables:?}"
-            );
+            assert_eq!(run.counted(), 0, "{variables:?}");
+            assert_eq!(run.messages(), "", "{variables:?}");
             assert!(!run.sessions[0].ends_with("pid_42"));
             let trace = run.session().accepted();
             assert_eq!((trace.calls().returned, trace.lost()), (2 * 501, 0));
@@ -75,12 +67,7 @@ fn the_recording_does_not_use_the_program_s_own_clock() {
 fn a_program_may_define_functions_of_the_c_library() {
     Program::each("own_functions.c", |program| {
         for variables in [&[][..], &[("ATF_RING", "64")]] {
-            let run = program.run_with(&[], variables);
-            assert!(
-                run.output.status.success(),
-                "{variables:?}: {:?}",
-                run.output
-            );
+            let run = program.succeeds(&[], variables);
             let trace = run.session();
             let threads = trace.threads();
             let events = threads.iter().flat_map(|(_, events)| events);
@@ -103,8 +90,7 @@ fn a_program_may_define_functions_of_the_c_library() {
 #[test]
 fn a_program_with_its_own_clock_may_be_linked_with_the_library() {
     Program::each("own_clock.c", |program| {
-        let run = program.run(&[]);
-        assert!(run.output.status.success(), "{:?}", run.output);
+        let run = program.succeeds(&[], &[]);
         assert_eq!(run.sessions.len(), 1);
     });
 }
