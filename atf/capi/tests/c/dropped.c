@@ -11,10 +11,9 @@
 #include <string.h>
 #include <sys/resource.h>
 
-static unsigned wrong = 0;
-static AtfThreadWriter *in_use = NULL;
+#include "expect.h"
 
-#define TRUE(is) ((is) ? (void)0 : (void)(wrong++, fprintf(stderr, "line %d: %s\n", __LINE__, #is)))
+static AtfThreadWriter *in_use = NULL;
 
 static void on_warning(void *user, AtfStatus status, const char *message) {
     const char *place = strstr(message, "thread_");
@@ -150,6 +149,6 @@ int main(int argc, char **argv) {
     repeated(argv[1], time);
     fflush(stdout);
     full(argv[1], time);
-    printf("%u wrong\n", wrong);
+    printf("%d wrong\n", wrong);
     return wrong != 0;
 }

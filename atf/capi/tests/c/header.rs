@@ -176,12 +176,6 @@ fn program() -> String {
 }
 
 #[test]
-fn the_header_has_the_version_of_the_library() {
-    let version = env!("CARGO_PKG_VERSION");
-    assert!(header().contains(&format!("#define ATF_VERSION \"{version}\"\n")));
-}
-
-#[test]
 fn every_function_links_and_every_layout_matches_rust() {
     let folder = TempDir::new().unwrap();
     let text = program();

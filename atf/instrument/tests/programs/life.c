@@ -43,6 +43,14 @@ static FUNCTION void *work(void *name) {
     return 0;
 }
 
+static PLAIN void run_with(pthread_attr_t *attributes, void *(*function)(void *), void *argument) {
+    pthread_t thread;
+    pthread_create(&thread, attributes, function, argument);
+    pthread_join(thread, 0);
+}
+
+static PLAIN void run(void *(*function)(void *)) { run_with(0, function, 0); }
+
 static PLAIN void threads(void) {
     pthread_t all[3];
     char *names[] = {"first", "second", "third"};
@@ -52,11 +60,7 @@ static PLAIN void threads(void) {
 
 // Runs threads one after another.
 static PLAIN void short_threads(int count) {
-    for (int n = 0; n < count; n++) {
-        pthread_t thread;
-        pthread_create(&thread, 0, work, "short");
-        pthread_join(thread, 0);
-    }
+    for (int n = 0; n < count; n++) run_with(0, work, "short");
 }
 
 static _Atomic int is_in_forever;
@@ -114,9 +118,7 @@ static FUNCTION void *with_a_key(void *key) {
 static PLAIN void keys(void) {
     pthread_key_t key;
     pthread_key_create(&key, key_ended);
-    pthread_t thread;
-    pthread_create(&thread, 0, with_a_key, &key);
-    pthread_join(thread, 0);
+    run_with(0, with_a_key, &key);
 }
 
 static jmp_buf place;
@@ -254,9 +256,7 @@ static PLAIN void small_stack(void) {
     pthread_attr_t small;
     pthread_attr_init(&small);
     pthread_attr_setstacksize(&small, PTHREAD_STACK_MIN);
-    pthread_t thread;
-    pthread_create(&thread, &small, work, "small");
-    pthread_join(thread, 0);
+    run_with(&small, work, "small");
 }
 
 static PLAIN void *on_a_signal_stack(void *unused) {
@@ -334,12 +334,6 @@ static PLAIN void jump_out_of_a_hook(void) {
     for (int n = 0; n < 100; n++) leaf(1);
 }
 
-static PLAIN void run(void *(*function)(void *)) {
-    pthread_t thread;
-    pthread_create(&thread, 0, function, 0);
-    pthread_join(thread, 0);
-}
-
 // Stores the number of finished calls in a file that outlives this process.
 static PLAIN void until_killed(const char *path) {
     FILE *file = fopen(path, "w+");
@@ -358,6 +352,23 @@ static PLAIN int count(void) { return printf("%lu\n", (unsigned long)calls); }
 static FUNCTION __attribute__((destructor)) void late(void) {
     calls++;
     count();
+}
+
+static PLAIN void count_and_exit(int status) {
+    count();
+    fflush(stdout);
+    _exit(status);
+}
+
+// Makes calls in a forked child, and then in its parent.
+static PLAIN void in_both(pid_t child) {
+    if (child == 0) {
+        calls = 0;
+        tree(3);
+        exit(0);
+    }
+    wait(0);
+    leaf(1);
 }
 
 PLAIN int main(int argc, char **argv) {
@@ -388,19 +399,11 @@ PLAIN int main(int argc, char **argv) {
     if (!strcmp(mode, "sigaltstack")) run(on_a_signal_stack);
     if (!strcmp(mode, "fork")) {
         leaf(1);
-        fflush(stdout);
-        if (fork() == 0) {
-            calls = 0;
-            tree(3);
-            exit(0);
-        }
-        wait(0);
-        leaf(1);
+        in_both(fork());
     }
     // A thread of a forked child ends before it calls anything.
     if (!strcmp(mode, "fork-locked")) {
         leaf(1);
-        fflush(stdout);
         pthread_t thread;
         pthread_create(&thread, 0, with_loaders_lock, 0);
         while (!has_lock) usleep(1000);
@@ -408,14 +411,10 @@ PLAIN int main(int argc, char **argv) {
             alarm(60);
             calls = 0;
             tree(3);
-            printf("%lu\n", (unsigned long)calls);
-            fflush(stdout);
-            _exit(0);
+            count_and_exit(0);
         }
         wait(0);
-        printf("%lu\n", (unsigned long)calls);
-        fflush(stdout);
-        _exit(0);
+        count_and_exit(0);
     }
     if (!strcmp(mode, "fork-end")) {
         leaf(1);
@@ -427,14 +426,7 @@ PLAIN int main(int argc, char **argv) {
     // A fork that bypasses the library's fork handlers.
     if (!strcmp(mode, "raw-fork")) {
         leaf(1);
-        fflush(stdout);
-        if (syscall(SYS_fork) == 0) {
-            calls = 0;
-            tree(3);
-            exit(0);
-        }
-        wait(0);
-        leaf(1);
+        in_both((pid_t)syscall(SYS_fork));
     }
 #endif
     if (!strcmp(mode, "exec")) {
@@ -445,9 +437,7 @@ PLAIN int main(int argc, char **argv) {
     }
     if (!strcmp(mode, "_exit")) {
         leaf(1);
-        count();
-        fflush(stdout);
-        _exit(3);
+        count_and_exit(3);
     }
     if (!strcmp(mode, "abort")) {
         leaf(1);
