@@ -117,6 +117,14 @@ struct Serve {
 /// Returns an error if a program cannot be compiled.
 pub fn readers(folder: &Path) -> io::Result<Vec<Box<dyn Reads>>> {
     let mut readers: Vec<Box<dyn Reads>> = vec![Box::new(Library), Box::new(Interpreter)];
+    let mut add = |name: &str, command: Vec<OsString>, serves| {
+        let name = name.to_owned();
+        readers.push(Box::new(Program {
+            name,
+            command,
+            serves,
+        }));
+    };
     let testees = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/testees");
     if has("cc") {
         let program = folder.join("reader");
@@ -132,22 +140,14 @@ pub fn readers(folder: &Path) -> io::Result<Vec<Box<dyn Reads>>> {
         if !status.success() {
             return Err(io::Error::other("the reader in C does not compile"));
         }
-        readers.push(Box::new(Program {
-            name: "c".to_owned(),
-            command: vec![program.into()],
-            serves: None,
-        }));
+        add("c", vec![program.into()], None);
     } else {
         println!("skipped: the reader in C needs cc");
     }
     if has("python3") {
         let program = testees.join("python/testee.py");
         let command = vec!["python3".into(), "-S".into(), program.into(), "read".into()];
-        readers.push(Box::new(Program {
-            name: "python".to_owned(),
-            command,
-            serves: None,
-        }));
+        add("python", command, None);
     } else {
         println!("skipped: the reader in Python needs python3");
     }
@@ -165,11 +165,8 @@ pub fn readers(folder: &Path) -> io::Result<Vec<Box<dyn Reads>>> {
             Some(name) => copy.join(name).into(),
             None => program,
         };
-        readers.push(Box::new(Program {
-            name: format!("generated {language}"),
-            command: std::iter::once(program).chain(command).collect(),
-            serves: Some(copy),
-        }));
+        let command = std::iter::once(program).chain(command).collect();
+        add(&format!("generated {language}"), command, Some(copy));
     }
     Ok(readers)
 }

@@ -161,7 +161,7 @@ struct Attack<'a> {
 impl<'a> Attack<'a> {
     fn new(subject: &'a dyn Subject, files: &[File], scope: Scope) -> Self {
         let base = |file: &File| Base {
-            reading: subject::Subject::read(&Library, file.kind, Source::Bytes(&file.bytes)),
+            reading: Library.read(file.kind, Source::Bytes(&file.bytes)),
             is_clean: !Library.notices(file.kind, &file.bytes),
         };
         Self {
@@ -194,8 +194,16 @@ impl<'a> Attack<'a> {
         let is_usual = is_full || !is_in_the_middle(place, size);
         tally.recovered += u64::from(recovers);
         let check = || -> Result<bool, String> {
-            let sources = sources(mutation, &bytes, is_full, scratch)?;
-            let reading = self.same_everywhere(file, &bytes, &sources)?;
+            let read = |source| self.subject.read(file.kind, source);
+            let reading = read(Source::Bytes(&bytes));
+            for source in sources(mutation, &bytes, is_full, scratch)? {
+                let other = read(source);
+                if other != reading {
+                    return Err(format!(
+                        "{source:?} returns {other:?}, bytes return {reading:?}"
+                    ));
+                }
+            }
             let notices = !is_usual || self.subject.notices(file.kind, &bytes);
             match mutation {
                 Mutation::Cut(size) => cut(file, base, size, reading.as_ref(), notices)?,
@@ -213,43 +221,14 @@ impl<'a> Attack<'a> {
             }
             Ok(notices)
         };
-        let fault = match workers::caught(check) {
-            Ok(notices) => {
-                if let Mutation::Flip(bit) = mutation
-                    && base.is_clean
-                    && !notices
-                {
-                    unnoticed::add(&mut tally.unnoticed, file, bit);
-                }
-                return;
+        match (workers::caught(check), mutation) {
+            (Ok(false), Mutation::Flip(bit)) if base.is_clean => {
+                unnoticed::add(&mut tally.unnoticed, file, bit);
             }
-            Err(fault) => fault,
-        };
-        if explained::is_explained(&file.name, mutation) {
-            tally.explained += 1;
-            return;
+            (Ok(_), _) => {}
+            (Err(_), _) if explained::is_explained(&file.name, mutation) => tally.explained += 1,
+            (Err(fault), _) => tally.fault(&file.name, mutation, &fault),
         }
-        tally.fault(&file.name, mutation, &fault);
-    }
-
-    /// Reads a file in several ways, which must all return the same result.
-    fn same_everywhere(
-        &self,
-        file: &File,
-        bytes: &[u8],
-        sources: &[Source<'_>],
-    ) -> Result<Option<Reading>, String> {
-        let read = |source| self.subject.read(file.kind, source);
-        let reading = read(Source::Bytes(bytes));
-        for source in sources {
-            let other = read(*source);
-            if other != reading {
-                return Err(format!(
-                    "{source:?} returns {other:?}, bytes return {reading:?}"
-                ));
-            }
-        }
-        Ok(reading)
     }
 }
 
