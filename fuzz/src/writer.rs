@@ -211,10 +211,8 @@ pub fn writer(data: &[u8]) {
     };
     let written = ops.run(7);
     let index = IndexReader::from_bytes(written.index).expect("our own output can be read");
-    assert_eq!(
-        matches!(index.completeness(), Completeness::Finalized),
-        written.is_finalized
-    );
+    let is_finalized = matches!(index.completeness(), Completeness::Finalized);
+    assert_eq!(is_finalized, written.is_finalized);
     let count = written.events.len() as u64;
     if written.is_finalized {
         assert_eq!(index.event_count(), count);

@@ -122,10 +122,8 @@ fn check_detail(written: &[DetailRecord], bytes: &[u8]) {
     };
     let found: atf::Result<Vec<_>> = detail.events_in(..).map(record).collect();
     let found = found.expect("bytes in memory can be read");
-    assert!(
-        written.starts_with(&found),
-        "{found:?} instead of {written:?}"
-    );
+    let is_start = written.starts_with(&found);
+    assert!(is_start, "{found:?} instead of {written:?}");
 }
 
 /// Compares the decoders, and all ways of reading a session whose only thread has this file.

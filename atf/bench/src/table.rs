@@ -130,18 +130,14 @@ mod tests {
     #[test]
     fn costs_are_stated_per_unit_or_per_second() {
         let second = Duration::from_secs(1);
-        assert_eq!(
-            Amount::Each(1_000_000, "event").cost(second),
-            "1000 ns/event"
-        );
+        let cost = Amount::Each(1_000_000, "event").cost(second);
+        assert_eq!(cost, "1000 ns/event");
         assert_eq!(Amount::Bytes(2_500_000_000).cost(second), "2.50 GB/s");
     }
 
     #[test]
     fn figures_have_three_significant_digits() {
-        assert_eq!(
-            [0.123, 1.234, 12.34, 123.4].map(three_digits),
-            ["0.12", "1.23", "12.3", "123"]
-        );
+        let figures = [0.123, 1.234, 12.34, 123.4].map(three_digits);
+        assert_eq!(figures, ["0.12", "1.23", "12.3", "123"]);
     }
 }

@@ -58,10 +58,8 @@ fn a_seed_gives_the_same_bytes_on_every_machine() {
         }
     }
     let hash: String = hash.finalize().iter().map(|b| format!("{b:02x}")).collect();
-    assert_eq!(
-        hash,
-        "fb1e530fccb4588c91e94e28139b443afab71add548effbc2dac870a8ed5b6ed"
-    );
+    let expected = "fb1e530fccb4588c91e94e28139b443afab71add548effbc2dac870a8ed5b6ed";
+    assert_eq!(hash, expected);
 }
 
 #[test]

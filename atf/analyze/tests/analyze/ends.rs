@@ -127,10 +127,8 @@ fn a_crashed_thread_keeps_its_open_calls_and_reports_missing_data() {
     assert_eq!(totals.open, 2);
     assert_eq!(functions.problems.len(), 2);
     let outer = &functions.functions[0];
-    assert_eq!(
-        (outer.function_id, outer.times.self_ns, outer.times.open),
-        (7, 30, 1)
-    );
+    let found = (outer.function_id, outer.times.self_ns, outer.times.open);
+    assert_eq!(found, (7, 30, 1));
     assert_eq!(outer.durations.count(), 0, "its duration is unknown");
 }
 

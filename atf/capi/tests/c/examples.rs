@@ -26,10 +26,8 @@ fn a_c_tracer_of_four_threads_writes_a_valid_session() {
             let root = folder.path().join(format!("{compiler}{link:?}"));
             let (printed, path) = session(&mut Command::new(program), &root);
             // 4 threads with 1000 calls and returns each; every second call has a detail.
-            assert!(
-                printed.starts_with("8000 events, 2000 details\n"),
-                "{printed}"
-            );
+            let counts = "8000 events, 2000 details\n";
+            assert!(printed.starts_with(counts), "{printed}");
             let summary = accepted(&path);
             assert_eq!((summary.events, summary.details), (8000, 2000));
             // A manifest, and two files per thread.

@@ -46,11 +46,8 @@ fn c_threads_record_valid_sessions() {
             assert_eq!(run(Command::new(program).arg(&out)), "0 wrong\n");
             for (name, events, details) in SESSIONS {
                 let summary = accepted(&out.join(name));
-                assert_eq!(
-                    (summary.events, summary.details),
-                    (events, details),
-                    "{name}"
-                );
+                let found = (summary.events, summary.details);
+                assert_eq!(found, (events, details), "{name}");
             }
             accepted(&out.join("signals"));
             let last = atf::session::SessionReader::open(out.join("last")).unwrap();
@@ -130,8 +127,6 @@ fn recording_has_no_memory_errors() {
     let program = built(&folder, RECORDING, compiler, Link::Static, &more);
     let out = folder.path().join("sanitized");
     // A forked child leaks the memory of threads that exist only in its parent.
-    assert_eq!(
-        run(Command::new(program).arg(out).arg("no forks")),
-        "0 wrong\n"
-    );
+    let printed = run(Command::new(program).arg(out).arg("no forks"));
+    assert_eq!(printed, "0 wrong\n");
 }

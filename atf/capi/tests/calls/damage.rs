@@ -90,11 +90,8 @@ fn damage_is_reported_after_the_last_event_by_every_reader() {
     let mut none = 7;
     let status = call!(atf_merge_next(merge, place, size, &raw mut none));
     assert_eq!((count, status), (2, AtfStatus::None));
-    assert_eq!(
-        call!(atf_merge_unverified_count(merge)),
-        1,
-        "only a part was read"
-    );
+    // Only a part was read.
+    assert_eq!(call!(atf_merge_unverified_count(merge)), 1);
     ok!(atf_merge_close(merge));
     ok!(atf_session_close(session));
 }

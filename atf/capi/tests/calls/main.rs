@@ -222,14 +222,10 @@ fn session(folder: &CStr, wire: u8) {
         }
     });
     let totals = get_sized!(atf_session_writer_finish(session) -> AtfSessionTotals);
-    assert_eq!(
-        (totals.threads, totals.event_count, totals.detail_count),
-        (2, 12, 4)
-    );
-    assert_eq!(
-        text(call!(atf_session_writer_path(session))),
-        folder.to_str().unwrap()
-    );
+    let found = (totals.threads, totals.event_count, totals.detail_count);
+    assert_eq!(found, (2, 12, 4));
+    let found = text(call!(atf_session_writer_path(session)));
+    assert_eq!(found, folder.to_str().unwrap());
     ok!(atf_session_writer_close(session));
 }
 
@@ -250,20 +246,16 @@ fn read_thread(session: *const AtfSessionReader) {
 
     // The readers of a thread's files outlive the thread's reader.
     let info = get_sized!(atf_index_info(index) -> AtfFileInfo);
-    assert_eq!(
-        (info.event_count, call!(atf_index_event_count(index))),
-        (6, 6)
-    );
+    let count = call!(atf_index_event_count(index));
+    assert_eq!((info.event_count, count), (6, 6));
     let mut events = [MaybeUninit::<AtfEvent>::uninit(); 4];
     let (place, size) = (events.as_mut_ptr().cast(), events.len());
     let count: usize = get!(atf_index_read(index, 3, place, size));
     assert_eq!(count, 3);
     // SAFETY: `count` events were written.
     let last = unsafe { events[2].assume_init() };
-    assert_eq!(
-        (last.index_seq, last.timestamp_ns, last.event_kind),
-        (5, 51, RETURN)
-    );
+    let found = (last.index_seq, last.timestamp_ns, last.event_kind);
+    assert_eq!(found, (5, 51, RETURN));
     let (mut start, mut end) = (0, 0);
     ok!(atf_index_time_range(index, &raw mut start, &raw mut end));
     assert_eq!((start, end), (1, 51));
@@ -281,15 +273,11 @@ fn read_thread(session: *const AtfSessionReader) {
     let mut size = 0;
     let part = stack.as_mut_ptr().cast();
     let status = call!(atf_detail_payload(detail, 0, 100, part, 3, &raw mut size));
-    assert_eq!(
-        (status, size, &stack[..3]),
-        (AtfStatus::Ok, 3, b"sta".as_slice())
-    );
+    let found = (status, size, &stack[..3]);
+    assert_eq!(found, (AtfStatus::Ok, 3, b"sta".as_slice()));
     let info = get_sized!(atf_detail_info(detail) -> AtfFileInfo);
-    assert_eq!(
-        (info.event_count, call!(atf_detail_event_count(detail))),
-        (2, 2)
-    );
+    let count = call!(atf_detail_event_count(detail));
+    assert_eq!((info.event_count, count), (2, 2));
     ok!(atf_detail_close(detail));
 }
 
@@ -312,10 +300,8 @@ fn read_session(folder: &CStr) {
     assert_eq!(call!(atf_session_timing_anchor_count(session)), 1);
     let anchor: AtfTimingAnchor = get!(atf_session_timing_anchor(session, 0));
     let media = anchor.media_time;
-    assert_eq!(
-        (anchor.host_time_ns, media.value, media.timescale),
-        (6, -7, 600)
-    );
+    let found = (anchor.host_time_ns, media.value, media.timescale);
+    assert_eq!(found, (6, -7, 600));
     let totals = get_sized!(atf_session_summary(session) -> AtfSessionTotals);
     assert_eq!((totals.event_count, totals.detail_count), (12, 4));
     let name = |id| call!(atf_session_function_name(session, id));
@@ -323,10 +309,8 @@ fn read_session(folder: &CStr) {
     assert_eq!(text(name(10)), "ten");
     assert!(name(9).is_null());
     let symbol: AtfSymbol = get!(atf_session_symbol(session, 0));
-    assert_eq!(
-        (symbol.function_id, text(symbol.name)),
-        (7, "seven".to_owned())
-    );
+    let found = (symbol.function_id, text(symbol.name));
+    assert_eq!(found, (7, "seven".to_owned()));
     read_thread(session);
 
     let merge: *mut AtfMerge = get!(atf_merge_open(session, 0, u64::MAX));
@@ -355,10 +339,8 @@ fn a_trace_contains_all_sessions_below_a_folder() {
     let second: *mut AtfSessionReader = get!(atf_trace_session(trace, 1));
     let merge: *mut AtfMerge = get!(atf_trace_merge(trace, 0, 2));
     let mut none = ptr::null_mut();
-    assert_eq!(
-        call!(atf_trace_session(trace, 2, &raw mut none)),
-        AtfStatus::None
-    );
+    let status = call!(atf_trace_session(trace, 2, &raw mut none));
+    assert_eq!(status, AtfStatus::None);
     ok!(atf_trace_close(trace));
     assert!(call!(atf_session_thread_count(second)) > 0);
     ok!(atf_session_close(second));
@@ -459,14 +441,8 @@ fn the_functions_of_s3_take_a_stack_after_the_registers() {
     let payload = payload(7);
     let payload = ptr::from_ref(&payload).cast();
     call!(atf_write_detail_event(writer, 0, 10, payload));
-    assert_eq!(
-        call!(atf_write_index_event(writer, 20, 7, RETURN, 1, none)),
-        1
-    );
-    assert_eq!(
-        call!(atf_write_index_event(writer, 19, 7, RETURN, 1, none)),
-        none
-    );
+    let write = |time| call!(atf_write_index_event(writer, time, 7, RETURN, 1, none));
+    assert_eq!((write(20), write(19)), (1, none));
     assert_eq!(call!(atf_writer_error(writer)), AtfStatus::Refused);
     assert!(text(call!(atf_writer_error_message(writer))).contains("timestamp_ns"));
     call!(atf_writer_finalize(writer));

@@ -155,12 +155,10 @@ fn all_functions_of_a_stripped_program_are_recorded_unless_its_symbols_are_found
         assert_eq!(whole.session().event_count(), 2 * whole.counted());
         let path = fs::canonicalize(program.path()).unwrap();
         let path = path.display();
-        assert_eq!(
-            whole.messages(),
-            format!(
-                "atf: {path}: all its functions are recorded, as their names are not known: {path}: no function symbols\n"
-            )
+        let message = format!(
+            "atf: {path}: all its functions are recorded, as their names are not known: {path}: no function symbols\n"
         );
+        assert_eq!(whole.messages(), message);
         let debug = ("ATF_DEBUG_DIRS", debug.to_str().unwrap());
         let found = program.run_with(&["threads"], &[leaf, debug]);
         assert_eq!(found.session().event_count(), 2 * 768);

@@ -86,10 +86,8 @@ fn rings_of_many_threads_are_smaller_if_memory_is_limited() {
         let thread = message
             .strip_prefix(limit)
             .and_then(|it| it.strip_suffix(size));
-        assert!(
-            thread.is_some_and(|it| it.parse::<u32>().is_ok()),
-            "{message}"
-        );
+        let is_id = thread.is_some_and(|it| it.parse::<u32>().is_ok());
+        assert!(is_id, "{message}");
     });
 }
 

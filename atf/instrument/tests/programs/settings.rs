@@ -131,10 +131,8 @@ fn a_program_continues_if_its_folder_cannot_be_written() {
         let run = program.command(&["threads"]).output().unwrap();
         assert!(run.status.success());
         let message = String::from_utf8(run.stderr).unwrap();
-        assert!(
-            message.starts_with("atf: nothing is recorded: "),
-            "{message}"
-        );
+        let start = "atf: nothing is recorded: ";
+        assert!(message.starts_with(start), "{message}");
         assert_eq!(message.lines().count(), 1);
     });
 }

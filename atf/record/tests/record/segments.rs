@@ -72,12 +72,8 @@ fn accept(session: &Path) {
     }
     let mut findings = Findings(Vec::new());
     check(session, &mut findings);
-    assert!(
-        findings.0.is_empty(),
-        "{}: {:#?}",
-        session.display(),
-        findings.0
-    );
+    let session = session.display();
+    assert!(findings.0.is_empty(), "{session}: {:#?}", findings.0);
 }
 
 /// Returns event `n` of a series of calls of depths 1 to 5 and their returns.
@@ -300,10 +296,8 @@ fn losses_are_reported_in_the_segment_that_counted_them() {
         .iter()
         .map(|session| manifest(session).threads[0].lost_events)
         .collect();
-    assert_eq!(
-        listed,
-        [Some(Loss::new(1, 2, 2)), None, Some(Loss::new(3, 7, 9))]
-    );
+    let expected = [Some(Loss::new(1, 2, 2)), None, Some(Loss::new(3, 7, 9))];
+    assert_eq!(listed, expected);
 }
 
 #[test]
