@@ -6,7 +6,7 @@ use std::process::Command;
 use atf_samples::tools::has;
 use tempfile::TempDir;
 
-use crate::support::{C, Link, accepted, built, present, program, run};
+use crate::support::{C, Link, accepted, built, compiler, present, program, run};
 
 const CPP: [&str; 2] = ["g++", "clang++"];
 
@@ -137,9 +137,7 @@ fn the_reader_prints_a_sample_in_time_order() {
 #[test]
 fn valgrind_finds_no_bad_access_and_no_leak() {
     let folder = TempDir::new().unwrap();
-    let Some(compiler) = present(&C).first().copied() else {
-        return;
-    };
+    let Some(compiler) = compiler() else { return };
     if !has("valgrind") {
         return;
     }
@@ -164,9 +162,7 @@ fn valgrind_finds_no_bad_access_and_no_leak() {
 #[test]
 fn the_address_sanitizer_finds_nothing() {
     let folder = TempDir::new().unwrap();
-    let Some(compiler) = present(&C).first().copied() else {
-        return;
-    };
+    let Some(compiler) = compiler() else { return };
     let more = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     for name in ["tracer.c", "drain.c"] {
         let source = format!("examples/{name}");

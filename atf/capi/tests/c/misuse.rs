@@ -5,7 +5,7 @@ use std::process::Command;
 use atf_samples::tools::has;
 use tempfile::TempDir;
 
-use crate::support::{C, present, program, run};
+use crate::support::{C, compiler, present, program, run};
 
 /// Compiles the program of wrong calls and runs it with a tool, which starts the program that
 /// follows its options.
@@ -29,7 +29,7 @@ fn every_wrong_call_returns_its_status() {
 
 #[test]
 fn wrong_calls_cause_no_memory_errors() {
-    if let Some(compiler) = present(&C).first().copied()
+    if let Some(compiler) = compiler()
         && has("valgrind")
     {
         // Valgrind's "possibly lost" includes the data that std keeps, until the thread ends, for

@@ -5,7 +5,7 @@ use std::process::Command;
 use tempfile::TempDir;
 
 use crate::support::{
-    C, Link, accepted, built, compile, libraries, package, present, program, run,
+    C, Link, accepted, built, compile, compiler, libraries, package, present, program, run,
 };
 
 const RECORDING: &str = "tests/c/recording.c";
@@ -61,9 +61,7 @@ fn c_threads_record_valid_sessions() {
 
 #[test]
 fn program_exit_stops_a_recording() {
-    let Some(compiler) = present(&C).first().copied() else {
-        return;
-    };
+    let Some(compiler) = compiler() else { return };
     let folder = TempDir::new().unwrap();
     for link in [Link::Static, Link::Shared] {
         let program = built(&folder, "tests/c/at_exit.c", compiler, link, &[]);
@@ -88,9 +86,7 @@ fn program_exit_stops_a_recording() {
 
 #[test]
 fn a_library_is_recorded_from_its_constructor_to_its_destructor() {
-    let Some(compiler) = present(&C).first().copied() else {
-        return;
-    };
+    let Some(compiler) = compiler() else { return };
     let folder = TempDir::new().unwrap();
     let source = "tests/c/plugin.c";
     let host = program(&folder, source, compiler);
@@ -106,9 +102,7 @@ fn a_library_is_recorded_from_its_constructor_to_its_destructor() {
 #[test]
 #[cfg(target_os = "linux")]
 fn the_shared_library_is_not_unloaded_while_it_records() {
-    let Some(compiler) = present(&C).first().copied() else {
-        return;
-    };
+    let Some(compiler) = compiler() else { return };
     let folder = TempDir::new().unwrap();
     let program = program(&folder, "tests/c/unload.c", compiler);
     let out = folder.path().join("out");
@@ -120,9 +114,7 @@ fn the_shared_library_is_not_unloaded_while_it_records() {
 #[test]
 fn recording_has_no_memory_errors() {
     let folder = TempDir::new().unwrap();
-    let Some(compiler) = present(&C).first().copied() else {
-        return;
-    };
+    let Some(compiler) = compiler() else { return };
     let more = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     let program = built(&folder, RECORDING, compiler, Link::Static, &more);
     let out = folder.path().join("sanitized");

@@ -33,6 +33,11 @@ pub(crate) fn present<'a>(tools: &[&'a str]) -> Vec<&'a str> {
     tools.iter().copied().filter(|tool| has(tool)).collect()
 }
 
+/// Returns an installed C compiler.
+pub(crate) fn compiler() -> Option<&'static str> {
+    present(&C).first().copied()
+}
+
 /// Runs a command, which must succeed, and returns its output.
 #[track_caller]
 pub(crate) fn run(command: &mut Command) -> String {

@@ -24,7 +24,7 @@ use atf_conformance::rules::Severity;
 use atf_samples::random::Random;
 use tempfile::TempDir;
 
-use support::{C, Link, accepted, built, graded, present};
+use support::{Link, accepted, built, compiler, graded};
 
 const THREADS: usize = 4;
 /// How many kills must hit the tracer while it is writing.
@@ -50,7 +50,7 @@ struct Tracer {
 impl Tracer {
     /// Compiles the tracer; returns `None` if there is no compiler.
     fn compile(how: &'static str) -> Option<Self> {
-        let compiler = present(&C).first().copied()?;
+        let compiler = compiler()?;
         let folder = TempDir::new().unwrap();
         let source = "tests/kill/tracer.c";
         Some(Self {
