@@ -21,11 +21,8 @@ pub fn index(data: &[u8]) {
     }
     assert_eq!(seen, count);
     assert_eq!(index.get(count).expect("as above"), None);
-    let zeros: u64 = index
-        .holes()
-        .map(|hole| hole.expect("as above").count)
-        .sum();
-    assert!(zeros <= count);
+    let zeros = index.holes().map(|hole| hole.expect("as above").count);
+    assert!(zeros.sum::<u64>() <= count);
     let first = index.event_offset(0);
     assert!(first.is_none_or(|at| at + IndexEvent::SIZE as u64 <= size));
     let _ = (

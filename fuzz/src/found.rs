@@ -35,10 +35,8 @@ pub fn about(target: Target, name: &str, input: &[u8]) -> Value {
     } else {
         Ok(())
     };
-    let rules: BTreeSet<_> = seen
-        .findings()
-        .map(|(_, finding)| finding.rule.id)
-        .collect();
+    let rules = seen.findings().map(|(_, finding)| finding.rule.id);
+    let rules: BTreeSet<_> = rules.collect();
     let file = |path: &Path| {
         path.file_name()
             .map(|name| name.to_string_lossy().into_owned())

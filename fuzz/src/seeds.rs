@@ -20,10 +20,8 @@ pub type Seeds = BTreeMap<&'static str, BTreeMap<String, Vec<u8>>>;
 ///
 /// Returns an error if the samples or the spec cannot be read, or the corpus cannot be copied.
 pub fn seeds(root: &Path) -> io::Result<Seeds> {
-    let mut seeds: Seeds = TARGETS
-        .iter()
-        .map(|target| (target.name, BTreeMap::new()))
-        .collect();
+    let seeds = TARGETS.iter().map(|target| (target.name, BTreeMap::new()));
+    let mut seeds: Seeds = seeds.collect();
     let mut add = |targets: &[&'static str], name: &str, bytes: &[u8]| {
         for target in targets {
             let of_target = seeds.get_mut(target).expect("the target is in the table");

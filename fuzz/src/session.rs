@@ -142,10 +142,8 @@ fn analyse(session: &SessionReader, least: u64) -> (u64, u64) {
     let functions = atf_analyze::functions(session, &options);
     let totals = functions.totals();
     assert!(totals.events >= least, "the analysis has all events");
-    let own = functions
-        .functions
-        .iter()
-        .map(|it| u128::from(it.times.self_ns));
+    let own = functions.functions.iter();
+    let own = own.map(|it| u128::from(it.times.self_ns));
     // The library's totals saturate, because damaged times may be centuries apart.
     let own = u64::try_from(own.sum::<u128>()).unwrap_or(u64::MAX);
     assert_eq!(own, totals.busy_ns, "self times add up");

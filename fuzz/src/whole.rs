@@ -151,10 +151,8 @@ fn merged(session: &SessionReader) -> Vec<MergedEvent> {
 }
 
 fn ordered(session: &SessionReader) -> bool {
-    let indexes = session
-        .threads()
-        .iter()
-        .filter_map(|entry| entry.open_index().ok());
+    let entries = session.threads().iter();
+    let indexes = entries.filter_map(|entry| entry.open_index().ok());
     let mut scans = indexes.map(|index| index.scan().expect("we own this folder"));
     scans.all(|scan| scan.is_ordered())
 }
@@ -198,11 +196,8 @@ fn spans(session: &SessionReader, events: &[MergedEvent]) {
             continue;
         };
         // Two folders can share an id, such as `thread_1` and `thread_01`.
-        let others = session
-            .threads()
-            .iter()
-            .filter(|other| other.id() == entry.id());
-        if others.count() > 1 {
+        let entries = session.threads().iter();
+        if entries.filter(|other| other.id() == entry.id()).count() > 1 {
             continue;
         }
         let (mut stack, mut paired) = stacks.remove(&entry.id()).unwrap_or_default();

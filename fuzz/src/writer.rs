@@ -219,10 +219,8 @@ pub fn writer(data: &[u8]) {
     } else {
         // At the end of an unfinalized file, neither zeros nor an event of kind 0 before them
         // count as events. Events written verbatim can look like either.
-        let no_kinds = { &written.events }
-            .iter()
-            .rev()
-            .take_while(|(event, _)| event.event_kind.0 == 0);
+        let from_end = written.events.iter().rev();
+        let no_kinds = from_end.take_while(|(event, _)| event.event_kind.0 == 0);
         let least = count - no_kinds.count() as u64;
         assert!((least..=count).contains(&index.event_count()));
     }
@@ -254,7 +252,7 @@ pub fn writer(data: &[u8]) {
     } else {
         // In an unfinalized file, trailing events that consist of zeros do not count, although
         // their details exist.
-        let links = { &written.events }.iter();
+        let links = written.events.iter();
         let links = links.filter(|(_, link)| !matches!(link, Link::None));
         assert!(detail.event_count() <= links.count() as u64);
     }

@@ -163,11 +163,9 @@ fn described(address: usize, name: *const c_char, headers: &[ProgramHeader]) -> 
             .iter()
             .filter(|header| header.p_type == libc::PT_LOAD)
     };
-    let start = segments()
-        .filter_map(extent)
-        .map(|(start, _)| start)
-        .min()?;
-    let end = segments().filter_map(extent).map(|(_, end)| end).max()?;
+    let extents = || segments().filter_map(extent);
+    let start = extents().map(|(start, _)| start).min()?;
+    let end = extents().map(|(_, end)| end).max()?;
     // Where the module's pages begin.
     let base = start & !0xfff;
     let code = segments().filter(|header| header.p_flags & libc::PF_X != 0);

@@ -65,12 +65,8 @@ fn events_that_are_only_in_the_ring_come_last() {
     let thread = &last.threads[0];
     assert_eq!(thread.event_count, 4);
     assert_eq!(thread.events[0].1.function_id, 3);
-    let open: Vec<_> = thread
-        .open
-        .iter()
-        .map(|it| (it.function_id, it.start_ns))
-        .collect();
-    assert_eq!(open, [(3, 40), (1, 10)]);
+    let open = thread.open.iter().map(|it| (it.function_id, it.start_ns));
+    assert_eq!(open.collect::<Vec<_>>(), [(3, 40), (1, 10)]);
     assert_eq!(thread.ring.unwrap().index_bytes, 48);
 }
 

@@ -97,11 +97,8 @@ impl Input {
 
     fn merge(&self) -> Result<Merge> {
         let open = |(thread, events): (u32, &Events)| Ok((thread, events.reader()?));
-        let files = (0..)
-            .zip(&self.maps)
-            .map(open)
-            .collect::<Result<Vec<_>>>()?;
-        Ok(Merge::new(files))
+        let files = (0..).zip(&self.maps).map(open);
+        Ok(Merge::new(files.collect::<Result<Vec<_>>>()?))
     }
 
     pub(crate) fn ours(&self, watch: &mut Stopwatch) -> Result<()> {

@@ -22,11 +22,8 @@ fn interface() -> String {
         (is_value || is_macro && !line.ends_with('\\') && line.matches(' ').count() == 2)
             .then(|| line.to_owned())
     });
-    let code: String = header
-        .lines()
-        .filter(|line| !line.starts_with('#'))
-        .collect::<Vec<_>>()
-        .join(" ");
+    let code = header.lines().filter(|line| !line.starts_with('#'));
+    let code = code.collect::<Vec<_>>().join(" ");
     let functions = code.split([';', '{', '}']).filter_map(|declaration| {
         let declaration = declaration.split_whitespace().collect::<Vec<_>>().join(" ");
         declaration.ends_with(')').then_some(declaration)
@@ -43,10 +40,8 @@ fn the_binary_interface_matches_the_recorded_one() {
     if env::var_os("ATF_BLESS").is_some() {
         return fs::write(path, interface).unwrap();
     }
-    let lost: Vec<_> = recorded
-        .lines()
-        .filter(|old| !interface.lines().any(|new| new == *old))
-        .collect();
+    let is_lost = |old: &&str| !interface.lines().any(|new| new == *old);
+    let lost: Vec<_> = recorded.lines().filter(is_lost).collect();
     assert!(
         lost.is_empty(),
         "compiled programs may break: raise the major version, unless these structs only grew as \

@@ -137,11 +137,8 @@ fn a_depth_and_functions_select_triggers_and_details() {
         let variables = [("ATF_DETAILS", "all"), ("ATF_DETAIL_FUNCTIONS", "leaf")];
         let found = program.run_with(&["six"], &variables);
         let threads = detailed(&found.session().accepted().reader);
-        let details: Vec<_> = threads[0]
-            .iter()
-            .map(|(_, payload)| payload.is_some())
-            .collect();
-        assert_eq!(details, [false, true, true, false]);
+        let details = threads[0].iter().map(|(_, payload)| payload.is_some());
+        assert_eq!(details.collect::<Vec<_>>(), [false, true, true, false]);
     });
 }
 
@@ -309,10 +306,8 @@ fn a_long_run_is_split_into_segments_with_every_call_once() {
         let variables = [("ATF_SEGMENT", "8K"), ("ATF_RING", "64")];
         let found = program.finished(program.command(&["threads"]).envs(variables));
         assert!(found.sessions.len() > 1, "{:?}", found.output);
-        let traces = found
-            .sessions
-            .iter()
-            .map(|session| Trace::open(session).accepted());
+        let sessions = found.sessions.iter();
+        let traces = sessions.map(|session| Trace::open(session).accepted());
         let recorded: u64 = traces.map(|trace| trace.event_count()).sum();
         assert_eq!(recorded, 2 * found.counted());
         let mut command = program.command(&["threads"]);

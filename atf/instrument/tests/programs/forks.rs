@@ -52,11 +52,8 @@ fn children(way: &str) {
         assert_eq!(run.sessions.len(), 2, "{:?}", run.output);
         let text = String::from_utf8(run.output.stdout.clone()).unwrap();
         let mut counted: Vec<u64> = text.lines().map(|line| line.parse().unwrap()).collect();
-        let mut calls: Vec<_> = run
-            .sessions
-            .iter()
-            .map(|path| Trace::open(path).accepted().calls().returned)
-            .collect();
+        let traces = run.sessions.iter().map(|path| Trace::open(path).accepted());
+        let mut calls: Vec<_> = traces.map(|trace| trace.calls().returned).collect();
         counted.sort_unstable();
         calls.sort_unstable();
         assert_eq!(calls, counted);
@@ -78,10 +75,8 @@ fn a_program_that_replaces_itself_leaves_two_sessions() {
         let mut command = program.command(&["exec"]);
         let Run { output, sessions } = program.finished(command.env("ATF_SESSION", &session));
         assert!(output.status.success(), "{output:?}");
-        let names: Vec<_> = sessions
-            .iter()
-            .map(|path| path.file_name().unwrap().to_str().unwrap())
-            .collect();
+        let names = sessions.iter().map(|path| path.file_name().unwrap());
+        let names: Vec<_> = names.map(|name| name.to_str().unwrap()).collect();
         assert_eq!(names.len(), 2, "{names:?}");
         assert_eq!(format!("{}_2", names[0]), names[1]);
         let [first, second] = [0, 1].map(|n: usize| Trace::open(&sessions[n]).calls());

@@ -6,6 +6,7 @@ use std::process::{Command, Output};
 
 use atf::check::{FileReport, check};
 use atf::index::IndexEvent;
+use atf::rules::Severity;
 use atf::session::SessionReader;
 use atf::spans::{Paired, SpanEnd, Spans};
 use atf_samples::tools::has;
@@ -139,10 +140,8 @@ impl Program {
             return Vec::new();
         }
         fs::rename(self.traces(), kept.join("traces")).unwrap();
-        let mut sessions: Vec<_> = list(&kept.join("traces"))
-            .iter()
-            .flat_map(|folder| list(folder))
-            .collect();
+        let folders = list(&kept.join("traces"));
+        let mut sessions: Vec<_> = folders.iter().flat_map(|it| list(it)).collect();
         sessions.sort();
         sessions
     }
@@ -211,13 +210,10 @@ impl Trace {
         struct Findings(Vec<String>);
         impl atf::check::Output for Findings {
             fn file(&mut self, report: FileReport) {
-                let broken = report
-                    .findings()
-                    .into_iter()
-                    .filter(|finding| finding.rule.severity < atf::rules::Severity::Advice);
-                self.0.extend(
-                    broken.map(|finding| format!("{} {}", finding.rule.id, finding.message)),
-                );
+                let broken = report.findings().into_iter();
+                let broken = broken.filter(|it| it.rule.severity < Severity::Advice);
+                let texts = broken.map(|it| format!("{} {}", it.rule.id, it.message));
+                self.0.extend(texts);
             }
             fn unreadable(&mut self, path: &Path, why: &str) {
                 self.0.push(format!("{}: {why}", path.display()));

@@ -18,12 +18,10 @@ fn there_is_a_decision_for_each_function_of_other_libraries() {
     if !has("nm") {
         return;
     }
+    let library = libraries().join("libatf_instrument.so");
     let mut command = Command::new("nm");
-    command.args(["-D", "--undefined-only"]);
-    let output = command
-        .arg(libraries().join("libatf_instrument.so"))
-        .output()
-        .unwrap();
+    command.args(["-D", "--undefined-only"]).arg(library);
+    let output = command.output().unwrap();
     assert!(output.status.success(), "{output:?}");
     let text = String::from_utf8(output.stdout).unwrap();
     // The lines end with names and, after `@`, their versions.

@@ -18,18 +18,12 @@ fn every_call_and_every_return_of_every_thread_is_recorded() {
         let threads = trace.threads();
         let names: Vec<_> = threads.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["first", "program", "second", "third"]);
-        let depths: BTreeSet<_> = threads[0]
-            .1
-            .iter()
-            .map(|event| event.call_depth.unwrap())
-            .collect();
+        let depths = threads[0].1.iter().map(|it| it.call_depth.unwrap());
         // The depths: work, tree nine times, leaf.
-        assert_eq!(depths, (1..=11).collect());
+        assert_eq!(depths.collect::<BTreeSet<_>>(), (1..=11).collect());
         // The functions of one module: early and late, work, tree and leaf.
-        let ids = threads
-            .iter()
-            .flat_map(|(_, events)| events)
-            .map(|event| event.function_id);
+        let events = threads.iter().flat_map(|(_, events)| events);
+        let ids = events.map(|event| event.function_id);
         assert_eq!(ids.collect::<BTreeSet<_>>().len(), 5);
         assert_eq!(run.messages(), "");
     });
@@ -132,15 +126,9 @@ fn after_a_longjmp_the_depth_is_correct_at_the_next_return() {
         assert_eq!((calls.left, calls.open, calls.unmatched), (18, 0, 0));
         assert_eq!(calls.returned + calls.left, run.counted());
         let threads = trace.threads();
-        let events = &threads[0].1;
+        let depths = threads[0].1.iter().map(|it| it.call_depth.unwrap());
         // early, guarded and its callees are followed by a call of leaf at depth 1 and by late.
-        let last: Vec<_> = events
-            .iter()
-            .rev()
-            .take(4)
-            .map(|event| event.call_depth.unwrap())
-            .collect();
-        assert_eq!(last, [1; 4]);
+        assert_eq!(depths.rev().take(4).collect::<Vec<_>>(), [1; 4]);
     });
 }
 

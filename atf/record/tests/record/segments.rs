@@ -247,11 +247,8 @@ fn an_old_segment_ends_once_it_has_events() {
     let summary = recording.stop().unwrap();
     assert_eq!(summary.segments, 4);
     let found = segments(folder.path());
-    let counts: Vec<_> = found
-        .iter()
-        .map(|session| times(session, 0).len())
-        .collect();
-    assert_eq!(counts, [1, 1, 1, 0]);
+    let counts = found.iter().map(|session| times(session, 0).len());
+    assert_eq!(counts.collect::<Vec<_>>(), [1, 1, 1, 0]);
 }
 
 #[test]

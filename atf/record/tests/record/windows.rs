@@ -103,10 +103,8 @@ fn only_the_details_around_a_trigger_of_a_busy_program_are_kept() {
     let asked_for = triggered - 100_000_000..=triggered + 50_000_000;
     let mut details = 0;
     for (id, recorded) in times_of {
-        let expected: Vec<_> = recorded
-            .iter()
-            .map(|time| (*time, asked_for.contains(time)))
-            .collect();
+        let expected = recorded.iter().map(|it| (*it, asked_for.contains(it)));
+        let expected: Vec<_> = expected.collect();
         details += expected.iter().filter(|(_, is)| *is).count() as u64;
         assert_eq!(times(folder.path(), id), expected);
     }
@@ -116,10 +114,8 @@ fn only_the_details_around_a_trigger_of_a_busy_program_are_kept() {
 
 #[test]
 fn a_flight_recorder_writes_the_last_seconds_when_it_is_stopped() {
-    let window = Window::default()
-        .lanes(Lanes::Both)
-        .pre_roll(Duration::from_secs(30))
-        .on_stop(true);
+    let window = Window::default().lanes(Lanes::Both).on_stop(true);
+    let window = window.pre_roll(Duration::from_secs(30));
     let (folder, recording) = start_in_new_folder(false, &sleepy(1000, 0, window));
     let mut thread = recording.thread(None).unwrap();
     let now = now_ns();
@@ -368,10 +364,8 @@ fn all_events_are_in_the_files_after_waiting_for_a_trigger_without_a_window() {
 
 #[test]
 fn ended_threads_keep_their_last_events_even_if_more_than_max_threads_have_recorded() {
-    let window = Window::default()
-        .lanes(Lanes::Both)
-        .pre_roll(Duration::MAX)
-        .on_stop(true);
+    let window = Window::default().lanes(Lanes::Both).on_stop(true);
+    let window = window.pre_roll(Duration::MAX);
     // Each ring uses 160 MiB, so 15 of them would not fit into 512 MiB.
     let options = sleepy(5 << 20, 16, window).max_threads(2);
     let (folder, recording) = start_in_new_folder(false, &options);

@@ -77,10 +77,8 @@ fn compare(
 ) -> io::Result<Vec<(u64, String, String)>> {
     let folder = scratch();
     let sessions: Vec<_> = seeds.clone().map(Composed::new).collect();
-    let paths: Vec<_> = seeds
-        .clone()
-        .map(|seed| folder.path().join(seed.to_string()))
-        .collect();
+    let path = |seed: u64| folder.path().join(seed.to_string());
+    let paths: Vec<_> = seeds.clone().map(path).collect();
     for (session, path) in sessions.iter().zip(&paths) {
         session.write(path)?;
     }
@@ -111,10 +109,8 @@ fn recovered(path: &Path, out: &Path) -> Result<(), String> {
     let text = |error: atf::Error| error.to_string();
     let of = |path: &Path| {
         let session = SessionReader::open(path).map_err(text)?;
-        let threads = session
-            .threads()
-            .iter()
-            .filter_map(|entry| entry.open().ok());
+        let entries = session.threads().iter();
+        let threads = entries.filter_map(|entry| entry.open().ok());
         let kept = threads.map(|thread| kept(&thread).map_err(text));
         kept.collect::<Result<Vec<_>, _>>()
     };

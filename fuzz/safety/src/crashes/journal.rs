@@ -120,10 +120,8 @@ impl States {
     /// Returns the states after these steps, with sectors of `sector` bytes.
     #[must_use]
     pub fn after(ops: &[Op], sector: usize) -> Self {
-        let synced = ops
-            .iter()
-            .rposition(|op| *op == Op::Sync)
-            .map_or(0, |at| at + 1);
+        let last = ops.iter().rposition(|op| *op == Op::Sync);
+        let synced = last.map_or(0, |at| at + 1);
         let mut bytes = Vec::new();
         for op in &ops[..synced] {
             apply(&mut bytes, op);

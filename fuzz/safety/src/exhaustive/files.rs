@@ -107,11 +107,8 @@ pub fn files() -> Vec<File> {
 fn fields(dump: &str) -> BTreeMap<usize, String> {
     let field = |line: &str| {
         let offset = usize::from_str_radix(line.split_whitespace().next()?, 16).ok()?;
-        let name = line
-            .split("  ")
-            .map(str::trim)
-            .filter(|part| !part.is_empty())
-            .nth(2)?;
+        let parts = line.split("  ").map(str::trim);
+        let name = parts.filter(|part| !part.is_empty()).nth(2)?;
         Some((offset, name.to_owned()))
     };
     dump.lines().filter_map(field).collect()

@@ -28,11 +28,8 @@ pub(super) fn cut(
     let Some(whole) = &base.reading else {
         return Err("is read, though the untruncated file is refused".to_owned());
     };
-    let intact = whole
-        .events
-        .iter()
-        .take_while(|event| event.end <= size as u64)
-        .count();
+    let events = whole.events.iter();
+    let intact = events.take_while(|event| event.end <= size as u64).count();
     let intact = &whole.events[..intact];
     let is_prefix = intact.starts_with(&reading.events);
     // Zeros at the end of a truncated file are not events, even if they were events in the complete
@@ -98,11 +95,8 @@ pub(super) fn flipped(
         };
         let thread = 12..16;
         let is_thread = file.wire == 2 && (thread.contains(&first) || thread.contains(&last));
-        let same = reading
-            .events
-            .iter()
-            .map(of)
-            .eq(whole.events.iter().map(of));
+        let found = reading.events.iter().map(of);
+        let same = found.eq(whole.events.iter().map(of));
         if !is_thread || !same {
             return Err("changes an event, but the checksum is reported good".to_owned());
         }

@@ -7,11 +7,8 @@ use super::{File, name};
 
 /// Records that a checker did not notice a flip of this bit.
 pub(super) fn add(bits: &mut BTreeMap<(String, u8, String), u64>, file: &File, bit: usize) {
-    let start = file
-        .fields
-        .range(..=bit / 8)
-        .next_back()
-        .map_or(bit / 8, |(start, _)| *start);
+    let field = file.fields.range(..=bit / 8).next_back();
+    let start = field.map_or(bit / 8, |(start, _)| *start);
     let mask = 1_u64.checked_shl(u32::try_from(bit - 8 * start).unwrap_or(u32::MAX));
     let key = (name(file.kind).to_owned(), file.wire, file.field(bit / 8));
     // A field of more than 64 bits is listed as a whole.

@@ -233,10 +233,8 @@ impl Case<'_> {
                 self.opens_nothing(&out)
                     .map_err(|fault| format!("{at}: {fault}"))?;
                 let named = named(&report);
-                let unnamed: Vec<_> = self
-                    .differing(&out)
-                    .filter(|name| !is_named(name, &named))
-                    .collect();
+                let unnamed = self.differing(&out).filter(|name| !is_named(name, &named));
+                let unnamed: Vec<_> = unnamed.collect();
                 if unnamed.is_empty() {
                     Ok(())
                 } else {

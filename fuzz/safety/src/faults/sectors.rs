@@ -104,11 +104,8 @@ pub fn sectors(layer: Layer, recovers: Recover<'_>) -> io::Result<Tally> {
         layer.break_sector("/in/thread_7/index.atf", &(0..session.index.len() as u64));
         let _ = recovers(&from, &out, &RecoverOptions::default());
         tally.runs += 1;
-        let failed = layer
-            .log()?
-            .iter()
-            .filter(|call| *call == "bad sector")
-            .count();
+        let log = layer.log()?;
+        let failed = log.iter().filter(|call| *call == "bad sector").count();
         if failed > MOST_READS {
             tally.faults.push(format!(
                 "wire {version}, {state:?}: {failed} reads of a lost file"
