@@ -157,26 +157,20 @@ fn ring_of(version: u8, index: &Part, detail: Option<&Part>) -> Vec<u8> {
     put("version", &[version]);
     put("thread_id", &7_u32.to_le_bytes());
     let number = |size: usize| (size as u64).to_le_bytes();
+    let start = detail.map_or(HEADER as u64, |detail| detail.start);
     for (field, value) in [
         ("index_capacity", number(index.area.len())),
         ("index_start", index.start.to_le_bytes()),
         ("index_size", number(index.area.len())),
         ("detail_capacity", number(detail_area.len())),
-        (
-            "detail_start",
-            detail
-                .map_or(HEADER as u64, |detail| detail.start)
-                .to_le_bytes(),
-        ),
+        ("detail_start", start.to_le_bytes()),
         ("detail_size", number(detail_area.len())),
     ] {
         put(field, &value);
     }
     put("index_checksum", &index.checksum.to_le_bytes());
-    put(
-        "detail_checksum",
-        &detail.map_or(0, |detail| detail.checksum).to_le_bytes(),
-    );
+    let checksum = detail.map_or(0, |detail| detail.checksum);
+    put("detail_checksum", &checksum.to_le_bytes());
     [&header, &index.area[..], detail_area].concat()
 }
 
@@ -204,10 +198,8 @@ fn any_ring(folder: &std::path::Path) {
         file.truncate(footer.unwrap_or(file.len()));
         // Bytes with a damaged magic and the correct count may also become one.
         let next = with_ring.len();
-        if file
-            .get(next)
-            .is_some_and(|it| it.function_id == next as u64)
-        {
+        let after = file.get(next);
+        if after.is_some_and(|it| it.function_id == next as u64) {
             file.truncate(next);
         }
         // An event of kind 0 is torn if only zeros follow it, and the journal may add such zeros.

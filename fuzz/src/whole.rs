@@ -70,21 +70,14 @@ fn reported(thread: &ThreadReader) -> Reported {
     let details = thread.detail();
     let payload = |event: atf::Result<atf::detail::DetailEvent>| {
         let reader = details.expect("it returned the event");
-        event
-            .and_then(|event| reader.payload(&event, usize::MAX))
-            .map_err(text)
+        let payload = event.and_then(|event| reader.payload(&event, usize::MAX));
+        payload.map_err(text)
     };
+    let events = thread.index().events_in(..);
+    let with_payloads = details.into_iter().flat_map(|reader| reader.events_in(..));
     Reported {
-        events: thread
-            .index()
-            .events_in(..)
-            .map(|event| event.map_err(text))
-            .collect(),
-        payloads: details
-            .into_iter()
-            .flat_map(|reader| reader.events_in(..))
-            .map(payload)
-            .collect(),
+        events: events.map(|event| event.map_err(text)).collect(),
+        payloads: with_payloads.map(payload).collect(),
         problems: match thread.problems() {
             Ok(problems) => problems.iter().map(ToString::to_string).collect(),
             Err(error) => vec![error.to_string()],

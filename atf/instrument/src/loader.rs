@@ -158,11 +158,8 @@ fn described(address: usize, name: *const c_char, headers: &[ProgramHeader]) -> 
             start.checked_add(usize::try_from(header.p_memsz).ok()?)?,
         ))
     };
-    let segments = || {
-        headers
-            .iter()
-            .filter(|header| header.p_type == libc::PT_LOAD)
-    };
+    let is_loaded = |header: &&ProgramHeader| header.p_type == libc::PT_LOAD;
+    let segments = || headers.iter().filter(is_loaded);
     let extents = || segments().filter_map(extent);
     let start = extents().map(|(start, _)| start).min()?;
     let end = extents().map(|(_, end)| end).max()?;

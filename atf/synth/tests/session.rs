@@ -32,9 +32,8 @@ fn the_validator_finds_no_problem() {
     for &wire in Wire::ALL {
         for shape in shapes {
             let folder = tempfile::tempdir().unwrap();
-            synth(shape, wire)
-                .write(folder.path().join("session"))
-                .unwrap();
+            let written = synth(shape, wire).write(folder.path().join("session"));
+            written.unwrap();
             let checked = Checked::new(folder.path());
             let findings: Vec<_> = checked
                 .findings()

@@ -112,10 +112,8 @@ impl Expected {
                 .map(|depth| (depth.checked_sub(1).map(|above| path[above]), path[depth]))
                 .collect();
             self.functions.entry(*innermost).or_default().self_ns += ns;
-            self.pairs
-                .entry(pairs[pairs.len() - 1])
-                .or_default()
-                .self_ns += ns;
+            let last = pairs[pairs.len() - 1];
+            self.pairs.entry(last).or_default().self_ns += ns;
             self.paths.entry(path.clone()).or_default().self_ns += ns;
             for (place, function_id) in path.iter().enumerate() {
                 if !path[..place].contains(function_id) {

@@ -117,11 +117,8 @@ pub(crate) fn check_functions(functions: &Functions, expected: &Expected) {
 
     let totals = functions.totals();
     let sum = |of: fn(&Times) -> u64| {
-        functions
-            .functions
-            .iter()
-            .map(|it| of(&it.times))
-            .sum::<u64>()
+        let all = functions.functions.iter();
+        all.map(|it| of(&it.times)).sum::<u64>()
     };
     assert_eq!(totals.busy_ns, expected.busy_ns);
     assert_eq!(totals.busy_ns, sum(|times| times.self_ns));

@@ -107,12 +107,8 @@ enum Timed {
 
 /// Fills and drains the ring repeatedly.
 fn ring(timed: Timed, watch: &mut Stopwatch, rounds: u64, folder: &Path) -> Result<()> {
-    let (mut recorder, mut drain) = channel(
-        Capacity::default()
-            .events(CAPACITY as usize)
-            .payload_size(0),
-        Overflow::DropDetail,
-    )?;
+    let capacity = Capacity::default().events(CAPACITY as usize);
+    let (mut recorder, mut drain) = channel(capacity.payload_size(0), Overflow::DropDetail)?;
     let mut writer = writer(folder)?;
     for round in 0..rounds {
         let mut push = || play(round, |event| recorder.record(event).map(drop));

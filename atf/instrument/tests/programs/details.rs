@@ -63,10 +63,8 @@ fn details_have_the_registers_and_the_stack_of_the_function() {
             assert_eq!(called.sp % 16, 0);
             let marker = b"STACK OF SIX...\0";
             let has_marker = |payload: &FunctionPayload| {
-                payload
-                    .stack
-                    .windows(marker.len())
-                    .any(|bytes| bytes == marker)
+                let mut parts = payload.stack.windows(marker.len());
+                parts.any(|bytes| bytes == marker)
             };
             assert_eq!(has_marker(returned), size > 0, "{returned:?}");
             assert!(!has_marker(called));
@@ -218,11 +216,8 @@ fn the_last_calls_of_a_program_that_exits_are_recorded() {
 fn limited(program: &Program, size: u32, setting: (&str, &str)) -> Run {
     let mut command = Command::new("sh");
     let limited = format!("ulimit -v {size} && exec \"$0\" down");
-    command.args(["-c", &limited]);
-    command
-        .arg(program.path())
-        .current_dir(program.folder.path());
-    let command = program.record(&mut command);
+    command.args(["-c", &limited]).arg(program.path());
+    let command = program.record(command.current_dir(program.folder.path()));
     program.finished(command.envs([setting, ("ATF_DETAILS", "all")]))
 }
 

@@ -19,14 +19,11 @@ fn a_blocked_thread_loses_nothing() {
     let (mut recorder, mut drain) = ring_with(3, 10, Overflow::Block);
     let traced = thread::spawn(move || {
         for n in 0..EVENTS {
-            let seq = match n % 3 {
-                0 => {
-                    recorder
-                        .record_with_detail(&event(n), &DETAIL)
-                        .unwrap()
-                        .index_seq
-                }
-                _ => recorder.record(&event(n)).unwrap(),
+            let seq = if n % 3 == 0 {
+                let link = recorder.record_with_detail(&event(n), &DETAIL);
+                link.unwrap().index_seq
+            } else {
+                recorder.record(&event(n)).unwrap()
             };
             assert_eq!(seq, n);
         }

@@ -21,14 +21,9 @@ const MILLISECOND: Duration = Duration::from_millis(1);
 /// Returns options for a ring of `events` events and `payload_size` bytes of payloads, whose drain
 /// runs only on request.
 pub(crate) fn sleepy(events: usize, payload_size: usize, window: Window) -> RecordOptions {
-    RecordOptions::default()
-        .capacity(
-            Capacity::default()
-                .events(events)
-                .payload_size(payload_size),
-        )
-        .interval(DEADLINE)
-        .window(Some(window))
+    let capacity = Capacity::default().events(events);
+    let options = RecordOptions::default().capacity(capacity.payload_size(payload_size));
+    options.interval(DEADLINE).window(Some(window))
 }
 
 /// Returns a time in the distant future, so that the drain makes no decisions based on time.

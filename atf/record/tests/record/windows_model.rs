@@ -54,10 +54,8 @@ struct Model {
 
 impl Model {
     fn bytes(&self) -> usize {
-        self.held
-            .iter()
-            .filter_map(|held| held.detail.flatten())
-            .sum()
+        let held = self.held.iter();
+        held.filter_map(|held| held.detail.flatten()).sum()
     }
 
     fn record(&mut self, time: u64, size: Option<usize>) {
@@ -122,9 +120,8 @@ impl Model {
     }
 
     fn is_asked_for(&self, time: u64) -> bool {
-        self.windows
-            .iter()
-            .any(|(start, end)| (*start..=*end).contains(&time))
+        let mut windows = self.windows.iter();
+        windows.any(|(start, end)| (*start..=*end).contains(&time))
     }
 }
 

@@ -110,10 +110,8 @@ impl Composed {
         fs::create_dir_all(&intact)?;
         let mut other = IndexFile::finalized(1, 2);
         (other.thread_id, other.flags) = (8, 0);
-        other
-            .events
-            .iter_mut()
-            .for_each(|event| event.detail_seq = None);
+        let events = other.events.iter_mut();
+        events.for_each(|event| event.detail_seq = None);
         other.checksum = crc32c(&other.section());
         fs::write(intact.join("index.atf"), other.bytes())?;
         for (name, bytes) in ["index.atf", "detail.atf"].iter().zip(&self.files) {

@@ -142,11 +142,9 @@ const fn both(case: &'static str, reason: &'static str) -> Explained {
 /// Returns whether this mutation of a file is explained here.
 pub(super) fn is_explained(name: &str, mutation: Mutation) -> bool {
     let is_of = |it: &&Explained| name.get(3..).is_some_and(|name| name.starts_with(it.case));
-    EXPLAINED
-        .iter()
-        .find(is_of)
-        .is_some_and(|it| match mutation {
-            Mutation::Cut(_) => it.cuts,
-            Mutation::Flip(_) | Mutation::Pair(_) => it.flips,
-        })
+    let found = EXPLAINED.iter().find(is_of);
+    found.is_some_and(|it| match mutation {
+        Mutation::Cut(_) => it.cuts,
+        Mutation::Flip(_) | Mutation::Pair(_) => it.flips,
+    })
 }

@@ -86,11 +86,8 @@ pub fn files() -> Vec<File> {
         if files[at].fields.is_empty()
             && let Some(clean) = files.iter().find(is_clean)
         {
-            files[at].fields = clean
-                .fields
-                .range(..64)
-                .map(|(at, name)| (*at, name.clone()))
-                .collect();
+            let header = clean.fields.range(..64);
+            files[at].fields = header.map(|(at, name)| (*at, name.clone())).collect();
         }
     }
     for at in 1..files.len() {

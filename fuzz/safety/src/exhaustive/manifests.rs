@@ -45,10 +45,8 @@ impl Session {
     }
 
     fn bytes(&self) -> &[u8] {
-        self.case
-            .files
-            .get(&self.manifest)
-            .map_or(&[], Vec::as_slice)
+        let bytes = self.case.files.get(&self.manifest);
+        bytes.map_or(&[], Vec::as_slice)
     }
 }
 
@@ -122,10 +120,8 @@ impl Place {
     fn new(subject: &dyn Subject, session: &Session) -> Result<Self, String> {
         let folder = scratch();
         let files = folder.path().join("session");
-        session
-            .case
-            .write(&files)
-            .map_err(|error| error.to_string())?;
+        let written = session.case.write(&files);
+        written.map_err(|error| error.to_string())?;
         let manifest = files.join(&session.manifest);
         let mut place = Self {
             session: manifest.with_file_name(""),

@@ -29,10 +29,8 @@ pub(super) fn run<J: Sync, S>(
         while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
             one(job, &mut own, &mut tally);
         }
-        total
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .add(tally);
+        let mut total = total.lock().unwrap_or_else(PoisonError::into_inner);
+        total.add(tally);
     };
     keep_messages();
     thread::scope(|scope| {

@@ -309,9 +309,8 @@ fn unsynced(log: &[String], files: &BTreeMap<String, Vec<u8>>) -> Option<String>
 
 /// Returns whether this call must be repeated if it is interrupted.
 fn is_repeated(call: &str) -> bool {
-    ["read ", "write ", "pread64", "pwrite64", "open ", "fsync"]
-        .iter()
-        .any(|name| call.starts_with(name))
+    let names = ["read ", "write ", "pread64", "pwrite64", "open ", "fsync"];
+    names.iter().any(|name| call.starts_with(name))
 }
 
 /// Checks that an error contains the system's error code.
@@ -354,9 +353,8 @@ fn is_named(file: &str, named: &[String]) -> bool {
     let name = Path::new(file.strip_prefix("unreadable/").unwrap_or(file));
     // The session already has the report of an earlier recovery.
     let is_summary = ["recovery-2.json", MANIFEST_FILE].contains(&file);
-    named
-        .iter()
-        .any(|path| name.starts_with(path) || is_summary)
+    let mut named = named.iter();
+    named.any(|path| name.starts_with(path) || is_summary)
 }
 
 pub(super) fn not_found(error: io::Error) -> io::Result<()> {

@@ -295,11 +295,7 @@ impl Session {
             }
             let events: Vec<_> = match file {
                 "index.atf" => (0..self.events.events.len()).map(Self::place).collect(),
-                _ => self
-                    .details
-                    .iter()
-                    .map(|(_, place)| place.clone())
-                    .collect(),
+                _ => self.details.iter().map(|(_, it)| it.clone()).collect(),
             };
             let touched = events
                 .iter()

@@ -304,9 +304,8 @@ pub fn disk_full_on_tmpfs(sizes: u64) -> io::Result<Option<Tally>> {
             };
             if let Err(fault) = outcome {
                 let what = if recovers { "recovers" } else { "writes" };
-                tally
-                    .faults
-                    .push(format!("{what} to {pages} pages: {fault}"));
+                let fault = format!("{what} to {pages} pages: {fault}");
+                tally.faults.push(fault);
             }
         }
     }
