@@ -22,9 +22,7 @@ fn place(signal: c_int) -> Option<&'static AtomicPtr<libc::sigaction>> {
 
 /// Sets a handler, which a forked child inherits.
 pub(crate) fn handle(signal: c_int, handler: Handler) {
-    let Some(place) = place(signal) else {
-        return;
-    };
+    let Some(place) = place(signal) else { return };
     let address = handler as *const () as usize;
     let Some(before) = current(signal).filter(|before| before.sa_sigaction != address) else {
         return;

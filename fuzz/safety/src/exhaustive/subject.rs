@@ -176,9 +176,7 @@ fn session(path: &Path) -> Result<(Events, Names), String> {
     let symbols = session.symbols();
     let (mut events, mut names) = (Events::new(), Names::new());
     for entry in session.threads() {
-        let Ok(thread) = entry.open() else {
-            continue;
-        };
+        let Ok(thread) = entry.open() else { continue };
         let mut hasher = DefaultHasher::new();
         let kept = atf_fuzz::kept(&thread).map_err(text)?;
         for event in &kept {
