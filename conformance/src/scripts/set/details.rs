@@ -46,7 +46,7 @@ pub(super) const RECIPES: &[Recipe] = &[
                     let event = nested(seq as u64);
                     (event, registers(event.function_id, u64::MAX - 3, size))
                 }),
-            );
+            )
         },
     ),
     Recipe::new(
@@ -71,7 +71,7 @@ pub(super) const RECIPES: &[Recipe] = &[
                 let exception = event(EXCEPTION, 10 * depth as u64, 1, 1);
                 script.detailed(0, exception, event_type, noise(depth));
             }
-            script.finalize(0);
+            script.finalize(0)
         },
     ),
     Recipe::new(
@@ -91,7 +91,7 @@ pub(super) const RECIPES: &[Recipe] = &[
                     _ => script.event(0, event),
                 };
             }
-            script.finalize(0);
+            script.finalize(0)
         },
     ),
     Recipe::new(
@@ -107,7 +107,7 @@ pub(super) const RECIPES: &[Recipe] = &[
                     _ => script.event(0, event),
                 };
             }
-            script.finalize(0);
+            script.finalize(0)
         },
     ),
     Recipe::new(
@@ -118,7 +118,7 @@ pub(super) const RECIPES: &[Recipe] = &[
             events(script.open(0), 0..65_536);
             let last = nested(65_536);
             script.detailed(0, last, type_of(last), noise(7));
-            script.finalize(0);
+            script.finalize(0)
         },
     ),
     Recipe::new(
@@ -131,7 +131,7 @@ pub(super) const RECIPES: &[Recipe] = &[
                 payload.resize(64, 0);
                 payload
             });
-            details(script, (0..).map(nested).zip(payloads));
+            details(script, (0..).map(nested).zip(payloads))
         },
     ),
     Recipe::new(
@@ -148,21 +148,24 @@ pub(super) const RECIPES: &[Recipe] = &[
             details(
                 script,
                 [(at(0, CALL), noise(8)), (at(u64::MAX, RETURN), noise(9))],
-            );
+            )
         },
     ),
 ];
 
 /// Adds these events and payloads to thread 0 and finalizes the thread.
-fn details(script: &mut Builder, events: impl IntoIterator<Item = (Happening, Vec<u8>)>) {
+fn details(
+    script: &mut Builder,
+    events: impl IntoIterator<Item = (Happening, Vec<u8>)>,
+) -> &mut Builder {
     script.open(0);
     for (event, payload) in events {
         script.detailed(0, event, type_of(event), payload);
     }
-    script.finalize(0);
+    script.finalize(0)
 }
 
 /// Adds events with payloads of these sizes.
-fn noisy(script: &mut Builder, sizes: impl IntoIterator<Item = usize>) {
-    details(script, (0..).map(nested).zip(sizes.into_iter().map(noise)));
+fn noisy(script: &mut Builder, sizes: impl IntoIterator<Item = usize>) -> &mut Builder {
+    details(script, (0..).map(nested).zip(sizes.into_iter().map(noise)))
 }

@@ -64,7 +64,7 @@ pub(super) const RECIPES: &[Recipe] = &[
                     _ => script.event(0, event),
                 };
             }
-            script.abort();
+            script.abort()
         },
     ),
     Recipe::new(
@@ -76,7 +76,7 @@ pub(super) const RECIPES: &[Recipe] = &[
             for seq in 0..3 {
                 script.detailed(0, nested(seq), type_of(nested(seq)), noise(1));
             }
-            script.abort();
+            script.abort()
         },
     ),
     Recipe::new(
@@ -92,7 +92,7 @@ pub(super) const RECIPES: &[Recipe] = &[
                 };
                 script.event(0, event);
             }
-            script.abort();
+            script.abort()
         },
     ),
     Recipe::new(
@@ -106,7 +106,7 @@ pub(super) const RECIPES: &[Recipe] = &[
                     script.detailed(thread, nested(seq), type_of(nested(seq)), noise(20));
                 }
             }
-            script.finalize(1).event(2, nested(10)).abort();
+            script.finalize(1).event(2, nested(10)).abort()
         },
     ),
     Recipe::new(
@@ -119,26 +119,20 @@ pub(super) const RECIPES: &[Recipe] = &[
                 script.event(1, nested(seq));
                 script.detailed(2, nested(seq), type_of(nested(seq)), noise(20));
             }
-            script.abort();
+            script.abort()
         },
     ),
     Recipe::new(
         "finalize-twice",
         LATE,
         "The second finalize must leave the files as they are: one footer, and nothing counted twice.",
-        |script| {
-            whole(script, 10);
-            script.finalize(0);
-        },
+        |script| whole(script, 10).finalize(0),
     ),
     Recipe::new(
         "late-event",
         LATE,
         "An event after finalize may be refused or recorded, but the finalized events must stay readable.",
-        |script| {
-            whole(script, 10);
-            script.event(0, nested(10));
-        },
+        |script| whole(script, 10).event(0, nested(10)),
     ),
     Recipe::new(
         "late-events",
@@ -146,7 +140,7 @@ pub(super) const RECIPES: &[Recipe] = &[
         "So many events after finalize that a writer that still buffers them writes some of them.",
         |script| {
             whole(script, 10);
-            events(script, 10..5000).finalize(0);
+            events(script, 10..5000).finalize(0)
         },
     ),
     Recipe::new(
@@ -154,20 +148,19 @@ pub(super) const RECIPES: &[Recipe] = &[
         LATE,
         "An event after finalize must not end the other thread, which continues.",
         |script| {
-            script.open(1);
-            whole(script, 10);
+            whole(script.open(1), 10);
             script.event(1, nested(0)).event(0, nested(10));
-            script.event(1, nested(1)).finalize(1);
+            script.event(1, nested(1)).finalize(1)
         },
     ),
 ];
 
 /// Finalizes thread 0 after `count` events.
-fn whole(script: &mut Builder, count: u64) {
-    events(script.open(0), 0..count).finalize(0);
+fn whole(script: &mut Builder, count: u64) -> &mut Builder {
+    events(script.open(0), 0..count).finalize(0)
 }
 
 /// Adds `count` events to thread 0 and does not finalize the thread.
-fn cut(script: &mut Builder, count: u64) {
-    events(script.open(0), 0..count).abort();
+fn cut(script: &mut Builder, count: u64) -> &mut Builder {
+    events(script.open(0), 0..count).abort()
 }

@@ -32,7 +32,7 @@ pub(super) const RECIPES: &[Recipe] = &[
                 event(EXCEPTION, 20, 2, 2),
                 event(RETURN, 30, 1, 1),
             ];
-            one_thread(script, events);
+            one_thread(script, events)
         },
     ),
     Recipe::new(
@@ -56,7 +56,7 @@ pub(super) const RECIPES: &[Recipe] = &[
             one_thread(
                 script,
                 depths.map(|depth| event(CALL, depth.into(), 1, depth)),
-            );
+            )
         },
     ),
     Recipe::new(
@@ -76,7 +76,7 @@ pub(super) const RECIPES: &[Recipe] = &[
                     timestamp_ns,
                     ..event(CALL, 0, 1, 1)
                 }),
-            );
+            )
         },
     ),
     Recipe::new(
@@ -92,7 +92,7 @@ pub(super) const RECIPES: &[Recipe] = &[
                     event_kind: CALL,
                     call_depth: 0,
                 }),
-            );
+            )
         },
     ),
     Recipe::new(
@@ -106,7 +106,7 @@ pub(super) const RECIPES: &[Recipe] = &[
                     function_id,
                     ..event(CALL, 0, 1, 1)
                 }),
-            );
+            )
         },
     ),
     Recipe::new(
@@ -115,7 +115,7 @@ pub(super) const RECIPES: &[Recipe] = &[
         "Depths up to the greatest u32; wire version 2 does not store them.",
         |script| {
             let depths = [1, 255, 256, 65_535, 65_536, 1 << 31, u32::MAX];
-            one_thread(script, depths.map(|depth| event(CALL, 0, 1, depth)));
+            one_thread(script, depths.map(|depth| event(CALL, 0, 1, depth)))
         },
     ),
 ];
@@ -133,10 +133,10 @@ const EXTREMES: [u64; 9] = [
 ];
 
 /// Adds these events to thread 0 and finalizes the thread.
-fn one_thread(script: &mut Builder, events: impl IntoIterator<Item = Happening>) {
+fn one_thread(script: &mut Builder, events: impl IntoIterator<Item = Happening>) -> &mut Builder {
     script.open(0);
     for event in events {
         script.event(0, event);
     }
-    script.finalize(0);
+    script.finalize(0)
 }

@@ -1,7 +1,7 @@
 //! Writers that are killed, that close threads without finalizing them, or that run out of disk
 //! space.
 
-use super::{Builder, Recipe, events, nested, noise, registers, type_of};
+use super::{Builder, Make, Recipe, events, nested, noise, registers, type_of};
 
 const KEPT: &[&str] = &["ATF-WRTR-008"];
 const FULL: &[&str] = &[
@@ -20,17 +20,13 @@ pub(super) const RECIPES: &[Recipe] = &[
         "kill-at-once",
         KEPT,
         "Killed without a flush: whatever was written must be complete; the report notes how much.",
-        |script| {
-            events(script.open(0), 0..100).kill();
-        },
+        |script| events(script.open(0), 0..100).kill(),
     ),
     Recipe::new(
         "kill-after-flush",
         KEPT,
         "All events were flushed before the kill. A writer that keeps them in memory loses them.",
-        |script| {
-            events(script.open(0), 0..100).flush(0).kill();
-        },
+        |script| events(script.open(0), 0..100).flush(0).kill(),
     ),
     Recipe::new(
         "kill-between-flushes",
@@ -38,7 +34,7 @@ pub(super) const RECIPES: &[Recipe] = &[
         "Events after the flush may be lost, but only complete ones.",
         |script| {
             events(script.open(0), 0..50).flush(0);
-            events(script, 50..3000).kill();
+            events(script, 50..3000).kill()
         },
     ),
     Recipe::new(
@@ -46,11 +42,8 @@ pub(super) const RECIPES: &[Recipe] = &[
         KEPT,
         "Flushed details survive with their events and links.",
         |script| {
-            script.open(0);
-            detailed(script, 0..60);
-            script.flush(0);
-            detailed(script, 60..90);
-            script.kill();
+            detailed(script.open(0), 0..60).flush(0);
+            detailed(script, 60..90).kill()
         },
     ),
     Recipe::new(
@@ -62,25 +55,20 @@ pub(super) const RECIPES: &[Recipe] = &[
             for seq in 0..40 {
                 script.event(1, nested(seq)).event(2, nested(seq));
             }
-            script.finalize(1).flush(2).kill();
+            script.finalize(1).flush(2).kill()
         },
     ),
     Recipe::new(
         "close-after-3",
         KEPT,
         "Closed without finalizing: the events must be there, with or without a footer.",
-        |script| {
-            events(script.open(0), 0..3).close(0);
-        },
+        |script| events(script.open(0), 0..3).close(0),
     ),
     Recipe::new(
         "close-with-details",
         KEPT,
         "Closed with details: both files must be complete.",
-        |script| {
-            detailed(script.open(0), 0..30);
-            script.close(0);
-        },
+        |script| detailed(script.open(0), 0..30).close(0),
     ),
     Recipe::new(
         "close-one-of-two",
@@ -91,57 +79,44 @@ pub(super) const RECIPES: &[Recipe] = &[
             for seq in 0..20 {
                 script.event(1, nested(seq)).event(2, nested(seq));
             }
-            script.close(1).event(2, nested(20)).finalize(2);
+            script.close(1).event(2, nested(20)).finalize(2)
         },
     ),
     full(
         "full-disk",
         "The disk fills up in the middle of an event, and stays full.",
         LIMIT,
-        |script| {
-            events(script.open(0), 0..1000).finalize(0);
-        },
+        |script| events(script.open(0), 0..1000).finalize(0),
     ),
     full(
         "full-disk-at-the-footer",
         "All events fit, but the footer does not.",
         64 + 32 * 100,
-        |script| {
-            events(script.open(0), 0..100).finalize(0);
-        },
+        |script| events(script.open(0), 0..100).finalize(0),
     ),
     full(
         "full-disk-in-the-footer",
         "All events fit, but only half of the footer does.",
         64 + 32 * 100 + 32,
-        |script| {
-            events(script.open(0), 0..100).finalize(0);
-        },
+        |script| events(script.open(0), 0..100).finalize(0),
     ),
     full(
         "full-disk-of-few-events",
         "All events fit in one buffer, so only the flush before the header is rewritten fails.",
         64 + 32 * 5,
-        |script| {
-            events(script.open(0), 0..10).finalize(0);
-        },
+        |script| events(script.open(0), 0..10).finalize(0),
     ),
     full(
         "full-disk-at-close",
         "All events fit in one buffer, so only closing the file shows that they do not fit on the disk.",
         64 + 32 * 5,
-        |script| {
-            events(script.open(0), 0..10).close(0);
-        },
+        |script| events(script.open(0), 0..10).close(0),
     ),
     full(
         "full-disk-with-details",
         "The details reach the limit long before their events do.",
         LIMIT,
-        |script| {
-            detailed(script.open(0), 0..90);
-            script.finalize(0);
-        },
+        |script| detailed(script.open(0), 0..90).finalize(0),
     ),
     full(
         "full-disk-recovers",
@@ -149,7 +124,7 @@ pub(super) const RECIPES: &[Recipe] = &[
         LIMIT,
         |script| {
             events(script.open(0), 0..1000).flush(0).space();
-            events(script, 1000..1100).finalize(0);
+            events(script, 1000..1100).finalize(0)
         },
     ),
     full(
@@ -157,20 +132,13 @@ pub(super) const RECIPES: &[Recipe] = &[
         "The disk fills up, then has space again: each event links to its own detail or to none.",
         LIMIT,
         |script| {
-            detailed(script.open(0), 0..90);
-            script.flush(0).space();
-            detailed(script, 90..120);
-            script.finalize(0);
+            detailed(script.open(0), 0..90).flush(0).space();
+            detailed(script, 90..120).finalize(0)
         },
     ),
 ];
 
-const fn full(
-    name: &'static str,
-    note: &'static str,
-    limit: u64,
-    make: fn(&mut Builder),
-) -> Recipe {
+const fn full(name: &'static str, note: &'static str, limit: u64, make: Make) -> Recipe {
     Recipe {
         limit: Some(limit),
         ..Recipe::new(name, FULL, note, make)
@@ -178,7 +146,7 @@ const fn full(
 }
 
 /// Adds events to thread 0. Two out of three events have details.
-fn detailed(script: &mut Builder, seqs: std::ops::Range<u64>) {
+fn detailed(script: &mut Builder, seqs: std::ops::Range<u64>) -> &mut Builder {
     for seq in seqs {
         let event = nested(seq);
         match seq % 3 {
@@ -192,4 +160,5 @@ fn detailed(script: &mut Builder, seqs: std::ops::Range<u64>) {
             _ => script.event(0, event),
         };
     }
+    script
 }

@@ -61,6 +61,9 @@ pub fn all() -> Vec<Scripted> {
     atf::Wire::VERSIONS.iter().copied().flat_map(of).collect()
 }
 
+/// A function that adds a script's operations.
+type Make = fn(&mut Builder) -> &mut Builder;
+
 /// A script and the function that builds it.
 struct Recipe {
     name: &'static str,
@@ -69,7 +72,7 @@ struct Recipe {
     is_platform_exact: bool,
     limit: Option<u64>,
     is_deep: bool,
-    make: fn(&mut Builder),
+    make: Make,
 }
 
 impl Recipe {
@@ -77,7 +80,7 @@ impl Recipe {
         name: &'static str,
         rules: &'static [&'static str],
         note: &'static str,
-        make: fn(&mut Builder),
+        make: Make,
     ) -> Self {
         Self {
             name,

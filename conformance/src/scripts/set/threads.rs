@@ -1,6 +1,6 @@
 //! Sessions with several threads, and the platform fields of headers.
 
-use super::{Builder, CALL, Recipe, event, nested, noise, type_of};
+use super::{Builder, CALL, Make, Recipe, event, nested, noise, type_of};
 
 pub(super) const RECIPES: &[Recipe] = &[
     Recipe::new(
@@ -13,9 +13,7 @@ pub(super) const RECIPES: &[Recipe] = &[
         ],
         "Three threads with details take turns; each has its own positions.",
         |script| {
-            for thread in 1..=3 {
-                script.open(thread);
-            }
+            script.open(1).open(2).open(3);
             for seq in 0..60 {
                 for thread in 1..=3 {
                     let event = nested(seq);
@@ -25,9 +23,7 @@ pub(super) const RECIPES: &[Recipe] = &[
                     };
                 }
             }
-            for thread in [2, 3, 1] {
-                script.finalize(thread);
-            }
+            script.finalize(2).finalize(3).finalize(1)
         },
     ),
     Recipe {
@@ -42,7 +38,7 @@ pub(super) const RECIPES: &[Recipe] = &[
                     let event = nested(seq);
                     script.detailed(0, event, type_of(event), noise(5));
                 }
-                script.finalize(0);
+                script.finalize(0)
             },
         )
     },
@@ -54,7 +50,7 @@ pub(super) const RECIPES: &[Recipe] = &[
             script.open(5).open(6);
             script.event(5, event(CALL, 50, 1, 1)).finalize(5);
             script.open(7).event(7, event(CALL, 10, 2, 1));
-            script.finalize(6).finalize(7);
+            script.finalize(6).finalize(7)
         },
     ),
     Recipe::new(
@@ -69,6 +65,7 @@ pub(super) const RECIPES: &[Recipe] = &[
                     .detailed(id, nested(0), 3, id.to_le_bytes())
                     .finalize(id);
             }
+            script
         },
     ),
     platform("platform-ios-arm64", |script| on(script, 2, 1, 1)),
@@ -80,7 +77,7 @@ pub(super) const RECIPES: &[Recipe] = &[
 
 /// Makes a script that tests `arch`, `os` and the clock. A writer that cannot choose its platform
 /// exits with code 77.
-const fn platform(name: &'static str, make: fn(&mut Builder)) -> Recipe {
+const fn platform(name: &'static str, make: Make) -> Recipe {
     Recipe {
         is_platform_exact: true,
         ..Recipe::new(
@@ -100,7 +97,7 @@ const fn platform(name: &'static str, make: fn(&mut Builder)) -> Recipe {
 }
 
 /// Writes one call with details on this platform.
-fn on(script: &mut Builder, arch: u8, os: u8, clock_type: u8) {
+fn on(script: &mut Builder, arch: u8, os: u8, clock_type: u8) -> &mut Builder {
     script.platform(arch, os, clock_type).open(0);
-    script.detailed(0, nested(0), 3, noise(4)).finalize(0);
+    script.detailed(0, nested(0), 3, noise(4)).finalize(0)
 }
