@@ -609,7 +609,7 @@ pub struct Hexdump {
 }
 
 /// The results of one reader on one writer's files.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct CrossResult {
     /// The index of the writer in [`Results::testees`].
     pub writer: usize,

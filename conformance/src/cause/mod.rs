@@ -262,20 +262,17 @@ impl Cause {
             Failure::Rule if rules::find(rule).is_some() => Self::new("writes", rule, "breaks"),
             Failure::Should => Self::new("should", rule, "breaks"),
             _ => match first {
+                // A difference that breaks no rule.
                 Some(first) if rules::find(rule).is_none() => {
-                    Self::unasked(&path(&first.place).join("."))
+                    let field = path(&first.place).join(".");
+                    Self {
+                        id: format!("wrong-file:{field}"),
+                        title: format!("differs from the script: {field}"),
+                    }
                 }
                 _ => Self::new("wrong-file", rule, "differs from the script at"),
             },
         })
-    }
-
-    /// Returns the cause of a difference from a script that breaks no rule.
-    fn unasked(field: &str) -> Self {
-        Self {
-            id: format!("wrong-file:{field}"),
-            title: format!("differs from the script: {field}"),
-        }
     }
 
     /// Returns the cause of these differences. There must be at least one.

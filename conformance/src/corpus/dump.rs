@@ -31,55 +31,59 @@ pub struct Part {
     pub value: String,
 }
 
-/// Returns the contents of a case's files.
-pub(super) fn contents(case: &Case) -> Vec<(&str, Content<'_>)> {
-    let name = format!("v{}/clean-session", case.wire);
-    let is_edited = case.subject == Subject::Session && case.name != name;
-    let clean = is_edited.then(|| Trace::clean(case.wire));
-    let files = case.files.iter().map(|(path, bytes)| {
-        let same = clean.as_ref().and_then(|clean| clean.files().get(path));
-        let content = match (case.regions(path), str::from_utf8(bytes)) {
-            _ if same == Some(bytes) => Content::AsIn(name.clone()),
-            ([], Ok(text)) if path.ends_with(".json") => Content::Text(text.trim_end()),
-            ([], _) => Content::Parts(raw(bytes)),
-            (regions, _) => Content::Parts(parts(bytes, regions)),
-        };
-        (path.as_str(), content)
-    });
-    files.collect()
-}
+impl Case {
+    /// Returns the files by path, with their contents for people.
+    #[must_use]
+    pub fn contents(&self) -> Vec<(&str, Content<'_>)> {
+        let name = format!("v{}/clean-session", self.wire);
+        let is_edited = self.subject == Subject::Session && self.name != name;
+        let clean = is_edited.then(|| Trace::clean(self.wire));
+        let files = self.files.iter().map(|(path, bytes)| {
+            let same = clean.as_ref().and_then(|clean| clean.files().get(path));
+            let content = match (self.regions(path), str::from_utf8(bytes)) {
+                _ if same == Some(bytes) => Content::AsIn(name.clone()),
+                ([], Ok(text)) if path.ends_with(".json") => Content::Text(text.trim_end()),
+                ([], _) => Content::Parts(raw(bytes)),
+                (regions, _) => Content::Parts(parts(bytes, regions)),
+            };
+            (path.as_str(), content)
+        });
+        files.collect()
+    }
 
-/// Formats the files of a case. Files of a session that are the same in the clean session are only
-/// named.
-pub(super) fn case(case: &Case) -> String {
-    let files = contents(case).into_iter().map(|(path, content)| {
-        let mut text = match case.subject {
-            Subject::Session => format!("{path}\n"),
-            Subject::Index | Subject::Detail => String::new(),
-        };
-        match content {
-            Content::AsIn(name) => text += &format!("as in {name}\n"),
-            Content::Text(whole) => text += &format!("{whole}\n"),
-            Content::Parts(parts) => {
-                for Part {
-                    offset,
-                    bytes,
-                    name,
-                    value,
-                } in parts
-                {
-                    let line = format!("{offset:08x}  {bytes:<16}  {name}  {value}");
-                    let _ = writeln!(text, "{}", line.trim_end());
+    /// Returns a dump of the case's files, which shows the field of every byte. Files of a session
+    /// that are the same in the clean session are only named.
+    #[must_use]
+    pub fn dump(&self) -> String {
+        let files = self.contents().into_iter().map(|(path, content)| {
+            let mut text = match self.subject {
+                Subject::Session => format!("{path}\n"),
+                Subject::Index | Subject::Detail => String::new(),
+            };
+            match content {
+                Content::AsIn(name) => text += &format!("as in {name}\n"),
+                Content::Text(whole) => text += &format!("{whole}\n"),
+                Content::Parts(parts) => {
+                    for Part {
+                        offset,
+                        bytes,
+                        name,
+                        value,
+                    } in parts
+                    {
+                        let line = format!("{offset:08x}  {bytes:<16}  {name}  {value}");
+                        let _ = writeln!(text, "{}", line.trim_end());
+                    }
                 }
             }
-        }
-        text
-    });
-    let between = match case.subject {
-        Subject::Session => "\n",
-        Subject::Index | Subject::Detail => "",
-    };
-    files.collect::<Vec<_>>().join(between)
+            text
+        });
+        let between = match self.subject {
+            Subject::Session => "\n",
+            Subject::Index | Subject::Detail => "",
+        };
+        files.collect::<Vec<_>>().join(between)
+    }
 }
 
 /// Returns one part per field, with its offset, bytes, name and value.

@@ -189,18 +189,6 @@ impl Case {
         self.files.values().map(Vec::len).sum::<usize>() > MOST_SHOWN
     }
 
-    /// Returns a dump of the case's files, which shows the field of every byte.
-    #[must_use]
-    pub fn dump(&self) -> String {
-        dump::case(self)
-    }
-
-    /// Returns the files by path, with their contents for people.
-    #[must_use]
-    pub fn contents(&self) -> Vec<(&str, Content<'_>)> {
-        dump::contents(self)
-    }
-
     fn regions(&self, path: &str) -> &[Region] {
         self.regions.get(path).map_or(&[], Vec::as_slice)
     }

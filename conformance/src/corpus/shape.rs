@@ -152,20 +152,14 @@ impl Shape {
             }
         }
         parts.add(64, "footer", Some(self.footer_record()));
-        let mut regions = parts.regions;
-        for region in &mut regions {
+        for region in &mut parts.regions {
             region.size = region.size.min(self.own.saturating_sub(region.offset));
         }
+        parts.end = self.own;
         let after = bytes.len().saturating_sub(self.own);
-        regions.push(Region {
-            offset: self.own,
-            size: after,
-            name: "trailing bytes".to_owned(),
-            record: None,
-            wire: self.wire,
-        });
-        regions.retain(|region| region.size > 0);
-        regions
+        parts.add(after, "trailing bytes", None);
+        parts.regions.retain(|region| region.size > 0);
+        parts.regions
     }
 }
 

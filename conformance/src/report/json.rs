@@ -74,18 +74,14 @@ pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
             .collect(),
         results,
         cases: { results.cases.iter() }
-            .map(|case| case_view(&causes, case))
+            .map(|case| CaseView {
+                case,
+                data: case.score(Grade::Data),
+                label: case.score(Grade::Label),
+                cause: causes.of(case).map(|cause| cause.id),
+            })
             .collect(),
     };
     serde_json::to_writer(&mut *out, &report)?;
     out.write_all(b"\n")
-}
-
-fn case_view<'a>(causes: &Causes<'_>, case: &'a CaseResult) -> CaseView<'a> {
-    CaseView {
-        case,
-        data: case.score(Grade::Data),
-        label: case.score(Grade::Label),
-        cause: causes.of(case).map(|cause| cause.id),
-    }
 }

@@ -121,14 +121,12 @@ pub(super) type Column = (usize, Role);
 
 /// Returns each implementation in each of its graded roles. A refused implementation appears in all
 /// roles of its manifest.
-pub(super) fn columns(results: &Results) -> Vec<Column> {
-    let claimed = results.testees.iter().enumerate();
-    let claimed = claimed.filter(|(_, testee)| testee.refused.is_some());
+pub(super) fn columns(results: &Results) -> BTreeSet<Column> {
+    let claimed = results.refused();
     let claimed =
-        claimed.flat_map(|(seq, testee)| testee.roles.iter().map(move |role| (seq, *role)));
+        claimed.flat_map(|(seq, testee, _)| testee.roles.iter().map(move |role| (seq, *role)));
     let graded = results.cases.iter().map(|case| (case.testee, case.role));
-    let columns: BTreeSet<_> = claimed.chain(graded).collect();
-    columns.into_iter().collect()
+    claimed.chain(graded).collect()
 }
 
 /// Counts results by column and key. `keys` returns the keys of a result, each with its own state.

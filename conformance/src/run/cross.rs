@@ -132,11 +132,7 @@ fn matrix(results: &[(usize, CaseResult)]) -> Vec<CrossResult> {
             .or_insert_with(|| CrossResult {
                 writer,
                 reader,
-                passed: 0,
-                failed: Vec::new(),
-                classes: BTreeMap::new(),
-                known: 0,
-                skipped: 0,
+                ..CrossResult::default()
             });
         match outcome {
             Outcome::Passed => cell.passed += 1,

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::{Detail, Index, Open, Operation, Script, order};
+use super::{Detail, Index, Open, Operation, Script};
 
 /// An error in a script, with its position.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -31,14 +31,11 @@ pub(super) fn script(text: &str) -> Result<Script, ScriptError> {
         })?);
         lines.push(number);
     }
-    match order::check(&operations) {
-        Ok(()) => Ok(Script { operations }),
-        Err((position, message)) => Err(ScriptError {
-            line: lines.get(position).copied().unwrap_or(1),
-            column: 1,
-            message,
-        }),
-    }
+    // The error's line is the position of the operation.
+    Script::new(operations).map_err(|error| ScriptError {
+        line: lines.get(error.line - 1).copied().unwrap_or(1),
+        ..error
+    })
 }
 
 /// A line that has been parsed up to the byte `at`.

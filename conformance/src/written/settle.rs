@@ -7,7 +7,6 @@ use atf::thread::{DETAIL_FILE, INDEX_FILE, ThreadReader};
 
 use super::Wrong;
 use crate::results::Note;
-use crate::rules::Severity;
 use crate::scripts::{Operation, Script, Thread};
 
 /// The rule about lost events.
@@ -22,6 +21,7 @@ pub(super) struct Settled {
 }
 
 /// The contents of a thread's files.
+#[derive(Default)]
 struct Held {
     events: usize,
     details: usize,
@@ -45,12 +45,7 @@ impl Settled {
 impl Held {
     fn read(folder: &Path) -> Self {
         let Ok(reader) = ThreadReader::open(folder) else {
-            return Self {
-                events: 0,
-                details: 0,
-                is_finalized: false,
-                begins: false,
-            };
+            return Self::default();
         };
         let count = |count| usize::try_from(count).unwrap_or(usize::MAX);
         let detail = reader.detail();
@@ -101,13 +96,13 @@ pub(super) fn settle(script: &Script, out: &Path) -> Result<Settled, Wrong> {
                 }
                 if found < asked {
                     let gone = asked - found;
+                    let text = format!(
+                        "thread_{id}/{file}: the kill lost {gone} of {asked} {what}; \
+                         {flushed} were flushed"
+                    );
                     lost.push(Note {
-                        severity: Severity::Advice,
                         rule: Some(LOST.to_owned()),
-                        text: format!(
-                            "thread_{id}/{file}: the kill lost {gone} of {asked} {what}; \
-                             {flushed} were flushed"
-                        ),
+                        ..Note::advice(text)
                     });
                 }
             }

@@ -188,13 +188,9 @@ pub(crate) fn demo() -> Results {
     passed.testee = 1;
     results.cases.push(passed);
     let own = CrossResult {
-        writer: 0,
-        reader: 0,
         passed: 2,
-        known: 0,
-        failed: Vec::new(),
-        classes: BTreeMap::new(),
         skipped: 1,
+        ..CrossResult::default()
     };
     let (script, why) = ("two-threads", "events[3]: depth 1, asked for 2");
     let other = CrossResult {

@@ -26,14 +26,13 @@ pub(super) struct CauseView {
 pub(super) fn causes(results: &Results) -> Vec<CauseView> {
     let groups = Causes::new(&results.cases).groups();
     let mut budget = Budget::default();
-    let mut examples: Vec<_> = groups
+    let examples: Vec<_> = groups
         .iter()
         .map(|group| failures(results, group, 0..1, &mut budget))
         .collect();
-    let groups = groups.iter().enumerate().zip(examples.iter_mut());
+    let groups = groups.iter().enumerate().zip(examples);
     groups
-        .map(|((seq, group), example)| {
-            let mut all = std::mem::take(example);
+        .map(|((seq, group), mut all)| {
             all.extend(failures(results, group, 1..usize::MAX, &mut budget));
             view(results, seq, group, all)
         })

@@ -98,13 +98,8 @@ pub(super) fn groups(results: &Results) -> Vec<GroupView> {
             cells: columns
                 .iter()
                 .map(|column| {
-                    cell(
-                        results,
-                        id,
-                        *column,
-                        row,
-                        failures.get(&(id, *column)).copied(),
-                    )
+                    let failure = failures.get(&(id, *column)).copied();
+                    cell(results, id, *column, row, failure)
                 })
                 .collect(),
         }
