@@ -16,7 +16,7 @@ use crate::corpus::shape::Shape;
 use crate::scripts::{Script, Thread};
 
 /// The documents of a session that passed grading.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Documents {
     /// The session's document; `None` if no thread has a file yet.
     pub session: Option<Value>,
@@ -37,11 +37,7 @@ impl Documents {
     }
 
     fn decode(script: &Script, out: &Path) -> Result<Self, Wrong> {
-        let mut this = Self {
-            session: None,
-            index: Vec::new(),
-            detail: Vec::new(),
-        };
+        let mut this = Self::default();
         let (mut threads, mut is_whole) = (Vec::new(), true);
         for (id, thread) in script.threads() {
             let Some(found) = folder::index(out, id)? else {
@@ -86,9 +82,9 @@ fn document(
     found: &Found,
     thread: &Thread<'_>,
     is_detail: bool,
-    start: usize,
     events: Vec<usize>,
 ) -> Result<Value, Wrong> {
+    let start = folder::start(found, thread);
     let end = start + events.iter().sum::<usize>();
     let (own, verdict) = if thread.is_finalized {
         (end + END_SIZE, Verdict::Accept)
@@ -110,14 +106,12 @@ fn document(
 }
 
 fn index(found: &Found, thread: &Thread<'_>) -> Result<Value, Wrong> {
-    let start = folder::index_start(found, thread);
     let events = vec![EVENT_SIZE; thread.events.len()];
-    document(found, thread, false, start, events)
+    document(found, thread, false, events)
 }
 
 fn detail(found: &Found, thread: &Thread<'_>) -> Result<Value, Wrong> {
-    let start = folder::detail_start(found, thread);
     let sizes = thread.details.iter();
     let events = sizes.map(|detail| DETAIL_SIZE + detail.payload.len());
-    document(found, thread, true, start, events.collect())
+    document(found, thread, true, events.collect())
 }

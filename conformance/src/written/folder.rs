@@ -81,7 +81,7 @@ fn compare_thread(
     };
     match index(out, id)? {
         Some(found) => {
-            let expected = expected::index(thread, given(index_start(&found, thread)));
+            let expected = expected::index(thread, given(start(&found, thread)));
             found.compare(&expected, ending)?;
         }
         // The program ended before the first event, so the file need not exist.
@@ -90,7 +90,7 @@ fn compare_thread(
     }
     match &detail {
         Some(found) => {
-            let expected = expected::detail(thread, given(detail_start(found, thread)));
+            let expected = expected::detail(thread, given(start(found, thread)));
             found.compare(&expected, ending)
         }
         None if thread.details.is_empty() => Ok(()),
@@ -108,21 +108,14 @@ pub(super) fn detail(out: &Path, id: u32) -> Result<Option<Found>, Wrong> {
     Found::read(out, &file(id, DETAIL_FILE))
 }
 
-/// Returns the offset of the events in an `index.atf`.
-pub(super) fn index_start(found: &Found, thread: &Thread<'_>) -> usize {
-    start(found, thread, INDEX_EVENTS_OFFSET)
-}
-
-/// Returns the offset of the events in a `detail.atf`.
-pub(super) fn detail_start(found: &Found, thread: &Thread<'_>) -> usize {
-    start(found, thread, DETAIL_EVENTS_OFFSET)
-}
-
-fn start(found: &Found, thread: &Thread<'_>, field: usize) -> usize {
-    if thread.is_finalized {
-        found.events_offset(field)
-    } else {
+/// Returns the offset of the events in a thread's file.
+pub(super) fn start(found: &Found, thread: &Thread<'_>) -> usize {
+    if !thread.is_finalized {
         // Without a footer to confirm a different offset, the events must follow the header.
         END_SIZE
+    } else if found.file.ends_with(DETAIL_FILE) {
+        found.events_offset(DETAIL_EVENTS_OFFSET)
+    } else {
+        found.events_offset(INDEX_EVENTS_OFFSET)
     }
 }

@@ -9,9 +9,7 @@ use atf_conformance::lacks::Lack;
 use atf_conformance::results::{CrossResult, Failure, Grading, Outcome, Results, Role, State};
 use atf_conformance::run::{Candidate, Failures, Options, Scope, Select, exit_code, run, writings};
 
-use crate::support::{Bench, candidate, differences, failure, options};
-
-const KIT: &str = env!("CARGO_BIN_EXE_atf-conformance");
+use crate::support::{Bench, KIT, candidate, differences, failure, options};
 
 /// Makes an implementation with one shell script per role.
 fn testee(bench: &Bench, name: &str, roles: &[(&str, &str, &str)], more: &str) -> Candidate {

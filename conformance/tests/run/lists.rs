@@ -145,12 +145,6 @@ wrong-accept  v1/b new
 }
 
 #[test]
-fn a_failure_in_another_class_is_not_known() {
-    let (_, listed) = apply("timeout v1/a why", true);
-    assert_eq!(listed[0], None);
-}
-
-#[test]
 fn an_update_keeps_comments_and_valid_lines_and_asks_for_reasons() {
     let text = "\
 # What we know.

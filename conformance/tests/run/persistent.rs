@@ -7,9 +7,8 @@ use atf_conformance::corpus::cases;
 use atf_conformance::results::{Failure, Outcome, Results, Role};
 use atf_conformance::run::{Candidate, is_drawn, readings};
 
-use crate::support::{Bench, assert_all_pass, case, document, failure};
+use crate::support::{Bench, KIT, assert_all_pass, case, document, failure};
 
-const KIT: &str = env!("CARGO_BIN_EXE_atf-conformance");
 /// The beginning of a note on a case whose answers differ.
 const UNSTABLE: &str = "differs from run to run: ";
 

@@ -15,7 +15,7 @@ use atf_conformance::run::warden::is_shortage;
 use atf_conformance::run::{About, Ended, Graded, Reading, Smoke, Task};
 use rustix::io::Errno;
 
-use crate::support::{Bench, case, document, executable, failure};
+use crate::support::{Bench, KIT, case, document, executable, failure};
 
 /// A case whose files cannot be written at first, because a resource has run out.
 struct Unprepared {
@@ -120,9 +120,8 @@ fn a_lasting_shortage_fails_its_case_and_not_the_run() {
 fn short_of(bench: &Bench, limit: &str) -> PathBuf {
     let path = bench.path().join("kit");
     let flag = bench.path().join("flag");
-    let kit = env!("CARGO_BIN_EXE_atf-conformance");
     let script = format!(
-        "#!/bin/sh\n[ $# -gt 0 ] && mkdir {} 2>/dev/null && {limit}\nexec {kit} \"$@\"\n",
+        "#!/bin/sh\n[ $# -gt 0 ] && mkdir {} 2>/dev/null && {limit}\nexec {KIT} \"$@\"\n",
         flag.display()
     );
     executable(&path, &script);

@@ -16,6 +16,8 @@ use atf_conformance::{Place, Verdict};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+/// The kit's program.
+pub(crate) const KIT: &str = env!("CARGO_BIN_EXE_atf-conformance");
 /// A time limit that is long enough for a shell on a busy machine.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
 
@@ -100,7 +102,7 @@ pub(crate) fn smoke_case(name: &str) -> Case {
 /// Returns the options of a run in a folder.
 pub(crate) fn options(folder: &Path) -> Options {
     Options {
-        kit: env!("CARGO_BIN_EXE_atf-conformance").into(),
+        kit: KIT.into(),
         folder: folder.to_owned(),
         jobs: NonZero::new(2).unwrap(),
         repeat: NonZero::<u32>::MIN,

@@ -5,9 +5,7 @@ use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use crate::processes::after_the_smoke_test;
-use crate::support::{Bench, LONG};
-
-const KIT: &str = env!("CARGO_BIN_EXE_atf-conformance");
+use crate::support::{Bench, KIT, LONG};
 
 /// Ends the process on drop.
 struct Watching(Child);

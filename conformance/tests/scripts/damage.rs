@@ -8,7 +8,7 @@ use atf_conformance::results::{Failure, Outcome};
 use atf_conformance::scripts::Scripted;
 use atf_conformance::written::{Documents, Graded};
 
-use super::{failure, graded, scripted, written};
+use super::{failure, graded, scripted, with_files, written};
 
 const FINALIZED: &str = "\
 open thread=7 wire=WIRE clock=3 arch=2 os=4
@@ -95,8 +95,7 @@ fn platform(bits: &[u8]) -> Vec<(usize, u8)> {
 #[test]
 fn in_a_finalized_session_only_arch_and_os_are_free() {
     for wire in [1, 2] {
-        let scripted = script(FINALIZED, wire);
-        let out = written(&scripted.script);
+        let (scripted, out) = with_files(script(FINALIZED, wire));
         for file in [INDEX, DETAIL] {
             let free = free(&scripted, out.path(), file, BITS);
             assert_eq!(free, platform(BITS), "v{wire} {file}");
@@ -109,8 +108,7 @@ fn in_an_aborted_session_the_flag_and_footer_offset_are_also_free() {
     // The header's flag `has_detail_file` may be set, and its `footer_offset` may be 64.
     let of_index = [&platform(BITS)[..], &[(8, 0), (40, 6)]].concat();
     for wire in [1, 2] {
-        let scripted = aborted(wire);
-        let out = written(&scripted.script);
+        let (scripted, out) = with_files(aborted(wire));
         let free = |file| free(&scripted, out.path(), file, BITS);
         assert_eq!(free(INDEX), of_index, "v{wire}");
         assert_eq!(free(DETAIL), platform(BITS), "v{wire}");
@@ -131,8 +129,7 @@ fn nothing_is_free_if_the_platform_is_exact() {
 #[test]
 fn a_checksum_of_0_is_only_noted_and_hides_no_other_fault() {
     for wire in [1, 2] {
-        let scripted = script(FINALIZED, wire);
-        let out = written(&scripted.script);
+        let (scripted, out) = with_files(script(FINALIZED, wire));
         for (file, footer, rule) in [(INDEX, 128, "ATF-IFTR-006"), (DETAIL, 90, "ATF-DFTR-006")] {
             let path = out.path().join(file);
             let mut bytes = fs::read(&path).unwrap();
@@ -166,8 +163,7 @@ fn a_file_truncated_at_any_byte_is_caught() {
 
 #[test]
 fn bytes_after_a_footer_are_only_noted() {
-    let scripted = script(FINALIZED, 1);
-    let out = written(&scripted.script);
+    let (scripted, out) = with_files(script(FINALIZED, 1));
     for (file, rule) in [(INDEX, "ATF-IFTR-009"), (DETAIL, "ATF-DFTR-009")] {
         let graded = graded_with(&scripted, out.path(), file, |bytes| bytes.extend([0; 100]));
         assert_eq!(graded.outcome, Outcome::Passed, "{file}");
@@ -177,8 +173,7 @@ fn bytes_after_a_footer_are_only_noted() {
 
 #[test]
 fn after_an_abort_only_zeros_may_follow_the_events() {
-    let scripted = aborted(1);
-    let out = written(&scripted.script);
+    let (scripted, out) = with_files(aborted(1));
     for file in [INDEX, DETAIL] {
         let zeros = graded_with(&scripted, out.path(), file, |bytes| bytes.extend([0; 4096]));
         assert_eq!(zeros.outcome, Outcome::Passed, "{file}");
@@ -218,8 +213,7 @@ fn a_footer_after_an_abort_is_caught() {
 
 #[test]
 fn events_may_begin_after_64_if_the_footer_proves_it() {
-    let scripted = script(FINALIZED, 1);
-    let out = written(&scripted.script);
+    let (scripted, out) = with_files(script(FINALIZED, 1));
     for more in [32, 2 << 20] {
         // The offsets of `events_offset` and, in the index, `footer_offset`.
         for (file, fields) in [(INDEX, &[32, 40][..]), (DETAIL, &[20])] {
@@ -242,8 +236,7 @@ fn events_may_begin_after_64_if_the_footer_proves_it() {
 
 #[test]
 fn a_difference_names_its_field_and_its_rule() {
-    let scripted = script(FINALIZED, 1);
-    let out = written(&scripted.script);
+    let (scripted, out) = with_files(script(FINALIZED, 1));
     // Change a reserved byte after `clock_type`, and one of the footer's, which begin at byte 40.
     // This only breaks advice rules, but the file no longer matches the script.
     let message_at = |offset: usize, rule: &str| {
@@ -282,8 +275,7 @@ fn the_detail_flag_is_free_only_until_a_thread_is_finalized() {
             ("finalize thread=7", &[][..]),
             ("abort", &[(8, 0), (40, 6)]),
         ] {
-            let scripted = script(&format!("{text}{end}\n"), wire);
-            let out = written(&scripted.script);
+            let (scripted, out) = with_files(script(&format!("{text}{end}\n"), wire));
             let expected = [&platform(BITS), also].concat();
             let free = free(&scripted, out.path(), INDEX, BITS);
             assert_eq!(free, expected, "v{wire} {end}");
@@ -294,8 +286,7 @@ fn the_detail_flag_is_free_only_until_a_thread_is_finalized() {
 #[test]
 fn a_finalized_file_must_have_the_correct_footer_offset() {
     for wire in [1, 2] {
-        let scripted = script(FINALIZED, wire);
-        let out = written(&scripted.script);
+        let (scripted, out) = with_files(script(FINALIZED, wire));
         for offset in [0, 64] {
             let graded = graded_with(&scripted, out.path(), INDEX, |bytes| bytes[40] = offset);
             assert_ne!(graded.outcome, Outcome::Passed, "v{wire} {offset}");
@@ -316,8 +307,7 @@ fn detail_flags_must_match_the_script() {
 fn a_long_payload_is_shown_from_the_first_difference() {
     let payload: String = (0..40).map(|byte| format!("{byte:02x}")).collect();
     let text = FINALIZED.replace("00ff", &payload);
-    let scripted = script(&text.replace("finalize thread=7", "abort"), 1);
-    let out = written(&scripted.script);
+    let (scripted, out) = with_files(script(&text.replace("finalize thread=7", "abort"), 1));
     // The payload begins at 88, after the header and the event's 24 bytes.
     for (wrong, shown) in [(0, 16), (10, 16), (24, 16), (25, 15), (39, 1)] {
         let graded = graded_with(&scripted, out.path(), DETAIL, |bytes| {
@@ -341,8 +331,7 @@ fn a_long_payload_is_shown_from_the_first_difference() {
 
 #[test]
 fn bytes_after_zeros_are_reported_at_their_offset() {
-    let scripted = aborted(1);
-    let out = written(&scripted.script);
+    let (scripted, out) = with_files(aborted(1));
     let size = fs::read(out.path().join(INDEX)).unwrap().len();
     for zeros in [7, 2 << 20] {
         let graded = graded_with(&scripted, out.path(), INDEX, |bytes| {
@@ -361,8 +350,7 @@ fn bytes_after_zeros_are_reported_at_their_offset() {
 
 #[test]
 fn missing_details_are_reported_after_an_abort() {
-    let scripted = aborted(1);
-    let out = written(&scripted.script);
+    let (scripted, out) = with_files(aborted(1));
     fs::remove_file(out.path().join(DETAIL)).unwrap();
     let (_, message, _) = failure(graded(&scripted, out.path()));
     assert_eq!(message, "thread_7/detail.atf is missing");
@@ -370,8 +358,7 @@ fn missing_details_are_reported_after_an_abort() {
 
 #[test]
 fn a_broken_rule_is_shown_at_its_own_place_despite_an_earlier_difference() {
-    let scripted = script(FINALIZED, 1);
-    let out = written(&scripted.script);
+    let (scripted, out) = with_files(script(FINALIZED, 1));
     // Change the checksum, which breaks a MUST, and a reserved byte of the header, which breaks an
     // advice rule.
     for reserved in [0, 9] {
@@ -395,8 +382,7 @@ fn a_broken_rule_is_shown_at_its_own_place_despite_an_earlier_difference() {
 
 #[test]
 fn a_number_is_shown_completely() {
-    let scripted = aborted(1);
-    let out = written(&scripted.script);
+    let (scripted, out) = with_files(aborted(1));
     // Change byte 3 of the first event's `function_id`.
     let graded = graded_with(&scripted, out.path(), INDEX, |bytes| bytes[64 + 8 + 3] ^= 1);
     let (_, _, difference) = failure(graded);
@@ -410,8 +396,7 @@ fn a_number_is_shown_completely() {
 
 #[test]
 fn a_field_is_shown_with_a_line_before_and_one_after() {
-    let scripted = aborted(1);
-    let out = written(&scripted.script);
+    let (scripted, out) = with_files(aborted(1));
     for (file, changed, shown) in [
         (INDEX, 0, 0..32),
         (INDEX, 72, 48..96),
@@ -429,8 +414,7 @@ fn a_field_is_shown_with_a_line_before_and_one_after() {
 
 #[test]
 fn a_long_value_in_a_manifest_does_not_make_a_long_result() {
-    let scripted = script(FINALIZED, 1);
-    let out = written(&scripted.script);
+    let (scripted, out) = with_files(script(FINALIZED, 1));
     let long = "2".repeat(1_000_000);
     let graded = graded_with(&scripted, out.path(), "manifest.json", |bytes| {
         let mut manifest: serde_json::Value = serde_json::from_slice(bytes).unwrap();

@@ -3,7 +3,7 @@
 use atf_conformance::written::Documents;
 use serde_json::json;
 
-use super::{scripted, written};
+use super::{scripted, with_files};
 
 const SCRIPT: &str = "\
 open thread=7 wire=WIRE clock=3 arch=2 os=4
@@ -17,8 +17,7 @@ finalize thread=7
 /// Returns the expected documents for the script that ends with `end`, in one wire version.
 fn documents(wire: u8, end: &str) -> Documents {
     let text = SCRIPT.replace("WIRE", &wire.to_string());
-    let scripted = scripted(&format!("{text}{end}\n"));
-    let out = written(&scripted.script);
+    let (scripted, out) = with_files(scripted(&format!("{text}{end}\n")));
     Documents::read(&scripted.script, out.path()).unwrap()
 }
 
@@ -91,8 +90,7 @@ fn registers_and_stack_are_decoded() {
     let payload = format!("{registers}02000000abcd");
     let text = SCRIPT.replace("WIRE", "1").replace("fn=4294967297", "fn=1");
     let text = text.replace("payload=00ff", &format!("payload={payload}"));
-    let scripted = scripted(&format!("{text}abort\n"));
-    let out = written(&scripted.script);
+    let (scripted, out) = with_files(scripted(&format!("{text}abort\n")));
     let documents = Documents::read(&scripted.script, out.path()).unwrap();
     let function = json!({
         "function_id": "1",
@@ -109,8 +107,7 @@ fn registers_and_stack_are_decoded() {
 #[test]
 fn a_file_changed_after_grading_has_no_document() {
     let text = SCRIPT.replace("WIRE", "1");
-    let scripted = scripted(&format!("{text}finalize thread=8\n"));
-    let out = written(&scripted.script);
+    let (scripted, out) = with_files(scripted(&format!("{text}finalize thread=8\n")));
     let path = out.path().join("thread_8/index.atf");
     let bytes = std::fs::read(&path).unwrap();
     let error = |bytes: &[u8]| {

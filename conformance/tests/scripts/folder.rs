@@ -7,7 +7,7 @@ use atf_conformance::results::{Failure, Outcome};
 use atf_conformance::scripts::Scripted;
 use atf_conformance::written::{Documents, Graded, grade};
 
-use super::{failure, graded, scripted, written};
+use super::{failure, graded, scripted, with_files, written};
 
 const TWO: &str = "\
 open thread=1 wire=1 clock=3 arch=2 os=4
@@ -67,8 +67,7 @@ fn missing_and_surplus_files_and_threads_are_reported() {
 
 #[test]
 fn a_file_whose_name_begins_like_a_thread_is_not_a_thread() {
-    let scripted = scripted(TWO);
-    let out = written(&scripted.script);
+    let (scripted, out) = with_files(scripted(TWO));
     fs::write(out.path().join("thread_names.json"), "{}").unwrap();
     let Graded { outcome, notes, .. } = graded(&scripted, out.path());
     assert_eq!((outcome, notes), (Outcome::Passed, Vec::new()));
@@ -144,8 +143,7 @@ fn too_many_or_too_deep_folders_are_rejected() {
 
 #[test]
 fn only_a_writer_of_sessions_needs_a_manifest() {
-    let scripted = scripted(TWO);
-    let out = written(&scripted.script);
+    let (scripted, out) = with_files(scripted(TWO));
     fs::remove_file(out.path().join("manifest.json")).unwrap();
     let features = ["index", "detail"].map(str::to_owned);
     let Graded { outcome, notes, .. } = grade(&scripted, &features, out.path());
@@ -154,8 +152,7 @@ fn only_a_writer_of_sessions_needs_a_manifest() {
 
 #[test]
 fn a_detail_file_without_events_passes_if_the_flag_is_set() {
-    let scripted = scripted(TWO);
-    let out = written(&scripted.script);
+    let (scripted, out) = with_files(scripted(TWO));
     fs::remove_file(out.path().join("manifest.json")).unwrap();
     let mut detail = [0; 128];
     detail[..8].copy_from_slice(b"ATD2\x01\x01\x02\x04");
@@ -180,8 +177,7 @@ fn a_detail_file_without_events_passes_if_the_flag_is_set() {
 #[cfg(unix)]
 #[test]
 fn only_regular_files_are_read() {
-    let scripted = scripted(TWO);
-    let out = written(&scripted.script);
+    let (scripted, out) = with_files(scripted(TWO));
     let index = out.path().join("thread_1/index.atf");
     fs::remove_file(&index).unwrap();
     let mut mkfifo = std::process::Command::new("mkfifo");

@@ -24,6 +24,12 @@ fn written(script: &Script) -> TempDir {
     out
 }
 
+/// Returns a script with the folder that the reference writer writes for it.
+fn with_files(scripted: Scripted) -> (Scripted, TempDir) {
+    let out = written(&scripted.script);
+    (scripted, out)
+}
+
 /// Parses a script for a test.
 fn scripted(text: &str) -> Scripted {
     Scripted {
