@@ -2,11 +2,11 @@
 
 use std::process::ExitCode;
 
-use atf_conformance::run::smoke;
+use atf_conformance::run::{smoke, tasks};
 use atf_report::Printable;
 
 use super::exit;
-use super::run::{Testees, each, tasks};
+use super::run::{Testees, each};
 
 const AFTER_HELP: &str = "\
 Runs one simple case for each role, feature and wire version that an implementation claims, and

@@ -50,6 +50,7 @@ pub use writing::{Writing, writings};
 use cross::CrossResults;
 
 use crate::cause::settle_charges;
+use crate::corpus;
 use crate::protocol::{Manifest, ManifestError};
 use crate::results::{CaseResult, Grading, Results, Role, State, Testee};
 pub use crate::written::Graded;
@@ -155,6 +156,17 @@ impl Candidate {
             },
         }
     }
+}
+
+/// Returns all tasks: every script and every case of the corpus, but only those large cases whose
+/// names pass `is_wanted`.
+pub fn tasks(is_wanted: impl Fn(&str) -> bool) -> Vec<Box<dyn Smoke>> {
+    let cases = corpus::all(is_wanted).into_iter().map(Arc::new);
+    let cases: Vec<_> = cases.collect();
+    let mut tasks = writings();
+    tasks.extend(askings(&cases));
+    tasks.extend(readings(cases));
+    tasks
 }
 
 /// Grades the implementations that pass their smoke test, and refuses the rest. Calls `progress`

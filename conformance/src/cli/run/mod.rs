@@ -12,16 +12,16 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
+use atf_conformance::corpus::large_names;
 use atf_conformance::corpus::pairs::{is_pair, pair_cases};
-use atf_conformance::corpus::{self, large_names};
 use atf_conformance::protocol::Manifest;
 use atf_conformance::report;
 use atf_conformance::results::{CaseResult, Grading, Made, Results, Role};
 use atf_conformance::rules;
 use atf_conformance::run::warden::contained;
 use atf_conformance::run::{
-    Candidate, Failures, Limits, Pool, Scope, Select, Shard, Smoke, askings, exit_code, readings,
-    run as grade, writings,
+    Candidate, Failures, Limits, Pool, Scope, Select, Shard, Smoke, exit_code, readings,
+    run as grade, tasks,
 };
 use atf_report::{Form, Printable, Target};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -374,17 +374,6 @@ fn quoted(word: &str) -> String {
     } else {
         format!("'{}'", word.replace('\'', r"'\''"))
     }
-}
-
-/// Returns all tasks: every script and every case of the corpus, but only those large cases whose
-/// names pass `is_wanted`.
-pub(super) fn tasks(is_wanted: impl Fn(&str) -> bool) -> Vec<Box<dyn Smoke>> {
-    let cases = corpus::all(is_wanted).into_iter().map(Arc::new);
-    let cases: Vec<_> = cases.collect();
-    let mut tasks = writings();
-    tasks.extend(askings(&cases));
-    tasks.extend(readings(cases));
-    tasks
 }
 
 /// Applies an implementation's failure list to its results. `names` are all cases, and those that
