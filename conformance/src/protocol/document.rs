@@ -34,7 +34,7 @@ pub struct Broken {
 
 impl Broken {
     /// Creates a failure for output that is not a document.
-    fn garbage(message: impl Into<String>) -> Self {
+    pub(crate) fn garbage(message: impl Into<String>) -> Self {
         Self {
             class: Failure::Garbage,
             message: message.into(),

@@ -5,7 +5,7 @@ use std::path::Path;
 use atf::detail::DetailReader;
 use atf::index::IndexReader;
 use atf::session::{Presence, SessionReader, ThreadEntry};
-use atf::thread::{DETAIL_FILE, INDEX_FILE};
+use atf::thread::{DETAIL_FILE, INDEX_FILE, ThreadReader};
 use atf::{Error, ErrorKind};
 use serde_json::{Value, json};
 
@@ -118,27 +118,22 @@ fn at<T>(events: &[T], seq: u64) -> Option<&T> {
 }
 
 fn thread(entry: &ThreadEntry, checked: &Checked, totals: &mut Totals) -> Value {
-    let folder = entry.path();
     let mut links = Links::default();
-    let (index, detail) = match entry.open() {
-        Ok(thread) => {
-            let index = Ok(thread.index());
-            let index = index_document(index, entry, checked, totals, &mut links);
-            let detail = match (thread.detail(), thread.detail_error()) {
-                (Some(reader), _) => Some(Ok(reader)),
-                (None, error) => error.map(Err),
-            };
-            let detail = detail_document(detail, folder, checked, totals, &mut links);
-            (index, detail)
-        }
-        Err(error) => {
-            let index = index_document(Err(&error), entry, checked, totals, &mut links);
-            let alone = detail_alone(entry);
-            let detail = alone.as_ref().map(Result::as_ref);
-            let detail = detail_document(detail, folder, checked, totals, &mut links);
-            (index, detail)
+    let opened = entry.open();
+    let index = opened.as_ref().map(ThreadReader::index);
+    let index = index_document(index, entry, checked, totals, &mut links);
+    let alone;
+    let detail = match &opened {
+        Ok(thread) => match (thread.detail(), thread.detail_error()) {
+            (Some(reader), _) => Some(Ok(reader)),
+            (None, error) => error.map(Err),
+        },
+        Err(_) => {
+            alone = detail_alone(entry);
+            alone.as_ref().map(Result::as_ref)
         }
     };
+    let detail = detail_document(detail, entry.path(), checked, totals, &mut links);
     json!({
         "thread_id": entry.id(),
         "index": index,

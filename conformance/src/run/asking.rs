@@ -135,9 +135,7 @@ impl Smoke for Asking {
         if answers.is_some() && found == count {
             return Ok(true);
         }
-        Err(Broken {
-            class: Failure::Garbage,
-            message: format!("expected `answers`, a list of {count}; found {found}"),
-        })
+        let message = format!("expected `answers`, a list of {count}; found {found}");
+        Err(Broken::garbage(message))
     }
 }

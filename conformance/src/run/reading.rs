@@ -138,10 +138,7 @@ impl Smoke for Reading {
         match ended.answer()? {
             Answer::Unsupported => Ok(false),
             Answer::Document(_, document) => {
-                schema::check(self.role, &document, &manifest.lacks).map_err(|message| Broken {
-                    class: Failure::Garbage,
-                    message,
-                })?;
+                schema::check(self.role, &document, &manifest.lacks).map_err(Broken::garbage)?;
                 Ok(true)
             }
         }

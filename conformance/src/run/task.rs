@@ -110,37 +110,25 @@ impl Ended {
     ///
     /// Returns a failure if the process ended in any other way.
     pub fn exit_code(&self) -> Result<i32, Broken> {
-        let broken = |class, message: String| Err(Broken { class, message });
-        match &self.end {
-            End::Exited(code) => Ok(*code),
-            End::Answered => Ok(0),
-            End::Unrequested => {
-                let message = "output that was not requested".to_owned();
-                broken(Failure::Garbage, message)
-            }
-            End::Killed(signal) => broken(
-                Failure::Crash,
-                format!("killed by {}", signal_name(*signal)),
-            ),
-            End::Timeout => {
-                let limit = self.elapsed.as_secs_f64();
-                broken(
-                    Failure::Timeout,
-                    format!("still running after {limit:.1} s"),
-                )
-            }
-            End::Memory(bytes) => {
-                let mebibytes = bytes >> 20;
-                broken(Failure::Memory, format!("{mebibytes} MiB resident"))
-            }
+        use Failure::{Crash, Garbage, Memory, Timeout};
+        let elapsed = self.elapsed.as_secs_f64();
+        let mebibytes = |bytes: &u64| bytes >> 20;
+        let (class, message) = match &self.end {
+            End::Exited(code) => return Ok(*code),
+            End::Answered => return Ok(0),
+            End::Unrequested => (Garbage, "output that was not requested".to_owned()),
+            End::Killed(signal) => (Crash, format!("killed by {}", signal_name(*signal))),
+            End::Timeout => (Timeout, format!("still running after {elapsed:.1} s")),
+            End::Memory(bytes) => (Memory, format!("{} MiB resident", mebibytes(bytes))),
             End::Output(limit) => {
-                let mebibytes = limit >> 20;
-                let message = format!("too much on standard output: more than {mebibytes} MiB");
-                broken(Failure::Garbage, message)
+                let limit = mebibytes(limit);
+                let message = format!("too much on standard output: more than {limit} MiB");
+                (Garbage, message)
             }
-            End::NotStarted(why) => broken(Failure::Crash, format!("cannot be started: {why}")),
-            End::Unwatched(why) => broken(Failure::Crash, why.clone()),
-        }
+            End::NotStarted(why) => (Crash, format!("cannot be started: {why}")),
+            End::Unwatched(why) => (Crash, why.clone()),
+        };
+        Err(Broken { class, message })
     }
 
     /// Interprets the exit code and the output of a reader or validator.

@@ -47,11 +47,6 @@ fn is_early(wrong: &Wrong) -> bool {
     difference.is_some_and(|one| one.rule.as_deref() == Some(EARLY))
 }
 
-/// Returns whether a file has no footer. Other rules cover damaged footers.
-fn has_no_footer(completeness: &Completeness) -> bool {
-    matches!(completeness, Completeness::Unfinalized { .. })
-}
-
 fn thread(out: &Path, id: u32, asked: &Thread<'_>) -> Result<(), Wrong> {
     let folder = format!("thread_{id}");
     let unreadable = |error: atf::Error| {
@@ -61,10 +56,7 @@ fn thread(out: &Path, id: u32, asked: &Thread<'_>) -> Result<(), Wrong> {
     let reader = ThreadReader::open(out.join(&folder)).map_err(unreadable)?;
     let index = reader.index();
     let file = format!("{folder}/index.atf");
-    let claimed = index.header().event_count;
-    if has_no_footer(index.completeness()) && claimed > 0 {
-        return Err(early(&file, claimed));
-    }
+    counts_nothing(&file, index.completeness(), index.header().event_count)?;
     let mut rest = asked.events.iter();
     for (seq, event) in (0_u64..).zip(index.events_in(..)) {
         let event = event.map_err(unreadable)?;
@@ -78,10 +70,7 @@ fn thread(out: &Path, id: u32, asked: &Thread<'_>) -> Result<(), Wrong> {
         return Ok(());
     };
     let file = format!("{folder}/detail.atf");
-    let claimed = details.header().event_count;
-    if has_no_footer(details.completeness()) && claimed > 0 {
-        return Err(early(&file, claimed));
-    }
+    counts_nothing(&file, details.completeness(), details.header().event_count)?;
     let mut rest = asked.details.iter();
     for event in details.events_in(..) {
         let event = event.map_err(unreadable)?;
@@ -101,11 +90,15 @@ fn thread(out: &Path, id: u32, asked: &Thread<'_>) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Makes a failure for a header that counts events although no footer follows them.
-fn early(file: &str, claimed: u64) -> Wrong {
+/// Checks that a header counts no events if no footer follows them. Other rules cover damaged
+/// footers.
+fn counts_nothing(file: &str, completeness: &Completeness, claimed: u64) -> Result<(), Wrong> {
+    if claimed == 0 || !matches!(completeness, Completeness::Unfinalized { .. }) {
+        return Ok(());
+    }
     let place = format!("{file}: header.event_count");
     let what = "0, as in a placeholder: there is no footer";
-    Wrong::at(&place, what, &claimed.to_string(), EARLY)
+    Err(Wrong::at(&place, what, &claimed.to_string(), EARLY))
 }
 
 fn is_event(event: &IndexEvent, asked: &Index) -> bool {
