@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 use unicode_width::UnicodeWidthStr;
 
-use super::tally::{Column, Tally, columns, matrix};
+use super::tally::{Tally, columns, matrix};
 use super::{verdict, words};
 use crate::cause::Causes;
 use crate::charge::group;
@@ -163,20 +163,15 @@ fn groups(results: &Results, out: &mut dyn Write) -> io::Result<()> {
             groups
         }
     });
-    let all = matrix(results, |case| BTreeMap::from([((), case.state())]));
-    let all = all.get(&());
     let mut table = Table::new();
     let heads = by_group.keys().copied().chain(["all", "skipped"]);
     let heads = heads.map(|head| Printable(clipped(head, NAME_LETTERS)).to_string());
     table.row("", heads.map(|head| (head, FAINT)).collect());
     for column in columns(results) {
-        let of_column = |row: Option<&BTreeMap<Column, Tally>>| {
-            row.and_then(|row| row.get(&column))
-                .copied()
-                .unwrap_or_default()
-        };
-        let tallies = by_group.values().map(|row| of_column(Some(row)));
-        let total = of_column(all);
+        let tallies = by_group.values();
+        let tallies = tallies.map(|row| row.get(&column).copied().unwrap_or_default());
+        let is_own = |case: &&CaseResult| (case.testee, case.role) == column;
+        let total = Tally::count(results.cases.iter().filter(is_own));
         let mut cells: Vec<_> = tallies.chain([total]).map(cell).collect();
         cells.push((total.skipped.to_string(), FAINT));
         let name = clipped(&words::name(results, column.0), NAME_LETTERS);

@@ -126,11 +126,7 @@ fn stderr(text: &str) -> Vec<String> {
     if first > 0 {
         lines.push(format!("stderr: … ({first} earlier lines)"));
     }
-    for line in all.iter().skip(first) {
-        lines.push(format!(
-            "stderr: {}",
-            Printable(clipped(line, STDERR_LETTERS))
-        ));
-    }
+    let last = all.iter().skip(first);
+    lines.extend(last.map(|line| format!("stderr: {}", Printable(clipped(line, STDERR_LETTERS)))));
     lines
 }

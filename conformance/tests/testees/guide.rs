@@ -10,7 +10,7 @@ use atf_samples::tools::has;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::programs::{path, root, succeeds};
+use crate::programs::{self, Testee, path, root, succeeds};
 
 /// Returns the commands below a heading of the guide.
 fn commands<'a>(guide: &'a str, heading: &str) -> &'a str {
@@ -113,26 +113,20 @@ fn gives_an_answer_to_every_case(language: &str, compile: &[&str]) {
     let mut command = Command::new(compile[0]);
     succeeds(command.args(&compile[1..]).arg(&program).arg(code.unwrap()));
     let manifest = folder.path().join("TESTEE.toml");
-    fs::copy(source.join("TESTEE.toml"), &manifest).unwrap();
-    let report = folder.path().join("report.json");
-    let run = Command::new(env!("CARGO_BIN_EXE_atf-conformance"))
-        .arg("run")
-        .arg(&manifest)
-        .args(["--time-limit", "60"])
-        .arg(format!("--report=json={}", report.display()))
-        .output()
-        .unwrap();
-    let results: Value = serde_json::from_slice(&fs::read(report).unwrap()).unwrap();
-    assert!(results["testees"][0]["refused"].is_null(), "{run:?}");
+    fs::copy(source.join("TESTEE.toml"), manifest).unwrap();
+    let (_, results) = programs::run(&[&Testee::new(folder)], &["--time-limit", "60"]);
+    assert_eq!(results["testees"][0]["refused"], Value::Null);
     let cases = results["cases"].as_array().unwrap();
-    let count = |test: &dyn Fn(&Value) -> bool| cases.iter().filter(|case| test(case)).count();
+    let those = |test: &dyn Fn(&Value) -> bool| -> Vec<_> {
+        cases.iter().filter(|case| test(case)).collect()
+    };
     let broken = ["crash", "timeout", "memory", "garbage"];
     let is_broken = |case: &Value| broken.iter().any(|class| case["class"] == *class);
-    assert_eq!(count(&is_broken), 0, "{run:?}");
-    let written = count(&|case| case["role"] == "write" && case["outcome"] == "failed");
-    assert_eq!(written, 0, "{run:?}");
+    assert_eq!(those(&is_broken), [&Value::Null; 0]);
+    let written = those(&|case| case["role"] == "write" && case["outcome"] == "failed");
+    assert_eq!(written, [&Value::Null; 0]);
     let [passed, failed] =
-        ["passed", "failed"].map(|outcome| count(&|case| case["outcome"] == outcome));
+        ["passed", "failed"].map(|outcome| those(&|case| case["outcome"] == outcome).len());
     assert!(passed > 2 * failed, "{passed} passed, {failed} failed");
 }
 

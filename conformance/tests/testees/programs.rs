@@ -30,7 +30,7 @@ impl Testee {
         Self::new(folder)
     }
 
-    fn new(folder: TempDir) -> Self {
+    pub(crate) fn new(folder: TempDir) -> Self {
         Self {
             folder: folder.into(),
             manifest: "TESTEE.toml".to_owned(),
