@@ -166,11 +166,12 @@ impl Manifest {
     /// Returns the manifest of the reference implementation, which is part of the program `kit`.
     #[must_use]
     pub fn reference(kit: &Path) -> Self {
-        let program = kit.to_string_lossy().into_owned();
-        let command = |role: &str, arguments: &[&str]| {
-            let mut command = vec![program.clone(), "testee".to_owned(), role.to_owned()];
-            command.extend(arguments.iter().map(|argument| (*argument).to_owned()));
-            command
+        let program = kit.to_string_lossy();
+        let command = |role: &Role| {
+            let words = [&*program, "testee", role.name()].into_iter();
+            let words = words.chain(placeholders(*role).iter().copied());
+            let words: Vec<_> = words.map(str::to_owned).collect();
+            (*role, words)
         };
         Self {
             folder: PathBuf::from("."),
@@ -181,12 +182,7 @@ impl Manifest {
             features: Feature::ALL.to_vec(),
             lacks: Vec::new(),
             failures: None,
-            commands: BTreeMap::from([
-                (Role::Write, command("write", &["{script}", "{out}"])),
-                (Role::Read, command("read", &["{path}"])),
-                (Role::Validate, command("validate", &["{path}"])),
-                (Role::Query, command("query", &["{query}", "{path}"])),
-            ]),
+            commands: Role::ALL.iter().map(command).collect(),
             serve: BTreeMap::new(),
         }
     }
@@ -257,28 +253,13 @@ impl Raw {
             resolved.map(Some).map_err(|message| (span, message))
         };
         let (mut commands, mut serve) = (BTreeMap::new(), BTreeMap::new());
-        for (role, own, served, placeholders) in [
-            (
-                Role::Write,
-                self.write,
-                self.serve.write,
-                &["{script}", "{out}"][..],
-            ),
-            (Role::Read, self.read, self.serve.read, &["{path}"]),
-            (
-                Role::Validate,
-                self.validate,
-                self.serve.validate,
-                &["{path}"],
-            ),
-            (
-                Role::Query,
-                self.query,
-                self.serve.query,
-                &["{query}", "{path}"],
-            ),
+        for (role, own, served) in [
+            (Role::Write, self.write, self.serve.write),
+            (Role::Read, self.read, self.serve.read),
+            (Role::Validate, self.validate, self.serve.validate),
+            (Role::Query, self.query, self.serve.query),
         ] {
-            commands.extend(command(own, placeholders)?.map(|own| (role, own)));
+            commands.extend(command(own, placeholders(role))?.map(|own| (role, own)));
             let span = served.as_ref().map(Spanned::span).unwrap_or_default();
             if let Some(served) = command(served, &[])? {
                 if !commands.contains_key(&role) {
@@ -311,6 +292,15 @@ impl Raw {
             commands,
             serve,
         })
+    }
+}
+
+/// Returns the placeholders that the arguments of a role's program must contain.
+const fn placeholders(role: Role) -> &'static [&'static str] {
+    match role {
+        Role::Write => &["{script}", "{out}"],
+        Role::Read | Role::Validate => &["{path}"],
+        Role::Query => &["{query}", "{path}"],
     }
 }
 
