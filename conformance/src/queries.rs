@@ -152,19 +152,10 @@ fn of_links(case: &Case) -> Vec<Query> {
     let mut queries = Vec::new();
     for thread in list(&case.expected, "threads") {
         let [index, detail] = ["index", "detail"].map(|file| list(&thread[file], "events"));
+        let (links, backs) = ((index, "detail_seq"), (detail, "index_seq"));
         let sides = [
-            (
-                "detail",
-                "index",
-                "ATF-LINK-001",
-                [(index, "detail_seq"), (detail, "index_seq")],
-            ),
-            (
-                "index",
-                "detail",
-                "ATF-LINK-003",
-                [(detail, "index_seq"), (index, "detail_seq")],
-            ),
+            ("detail", "index", "ATF-LINK-001", [links, backs]),
+            ("index", "detail", "ATF-LINK-003", [backs, links]),
         ];
         for (wanted, known, rule, [(from, link), (to, back)]) in sides {
             let linked = |seq: u64, event: &Value| {

@@ -131,22 +131,18 @@ fn moved(mismatches: &[Mismatch]) -> BTreeSet<File<'_>> {
 fn of_place(case: &Case, mismatch: &Mismatch, is_moved: bool) -> Option<String> {
     let steps = &mismatch.steps;
     let keys: Vec<&str> = steps.iter().filter_map(Step::key).collect();
+    let wrong = (mismatch, is_moved);
     let rule = match (case.subject, keys.as_slice()) {
         (Subject::Session, ["threads", file @ ("index" | "detail"), rest @ ..]) => {
             let thread = thread(case, steps);
-            return of_file(
-                case,
-                *file == "detail",
-                rest,
-                (mismatch, is_moved),
-                |path| {
-                    let mut parts = path.rsplit('/');
-                    let name = parts.next().unwrap_or_default();
-                    let is_file = name.split('.').next() == Some(file);
-                    let folder = if is_file { parts.next() } else { Some(name) };
-                    folder.and_then(thread_id) == thread
-                },
-            );
+            let is_own = |path: &str| {
+                let mut parts = path.rsplit('/');
+                let name = parts.next().unwrap_or_default();
+                let is_file = name.split('.').next() == Some(file);
+                let folder = if is_file { parts.next() } else { Some(name) };
+                folder.and_then(thread_id) == thread
+            };
+            return of_file(case, *file == "detail", rest, wrong, is_own);
         }
         (Subject::Session, ["threads", "derived", name]) => Some(of_links(case, name)),
         (Subject::Session, ["threads", ..]) => {
@@ -180,13 +176,7 @@ fn of_place(case: &Case, mismatch: &Mismatch, is_moved: bool) -> Option<String> 
         }
         (Subject::Session, _) => of_files(case),
         (subject, keys) => {
-            return of_file(
-                case,
-                subject == Subject::Detail,
-                keys,
-                (mismatch, is_moved),
-                |_| true,
-            );
+            return of_file(case, subject == Subject::Detail, keys, wrong, |_| true);
         }
     };
     rule.map(str::to_owned)
