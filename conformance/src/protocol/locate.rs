@@ -112,13 +112,10 @@ impl<'a> Document<'a> {
     }
 
     fn place(&self, steps: &[Step]) -> Option<Range<usize>> {
+        let header = self.either(Record::IndexHeader, Record::DetailHeader);
         match steps {
             [Step::Key(record), Step::Key(name), ..] => match record.as_str() {
-                "header" => self.field(
-                    0,
-                    self.either(Record::IndexHeader, Record::DetailHeader),
-                    name,
-                ),
+                "header" => self.field(0, header, name),
                 "footer" => self.footer_field(name),
                 "derived" => self.derived(name),
                 _ => None,

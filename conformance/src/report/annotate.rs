@@ -19,11 +19,8 @@ use atf_report::{Printable, counted};
 pub fn github(results: &Results, manifests: &[PathBuf], out: &mut dyn Write) -> io::Result<()> {
     let mut write = |kind: &str, testee: Option<usize>, title: &str, text: &str| {
         let file = testee.and_then(|testee| manifests.get(testee));
-        writeln!(
-            out,
-            "{}",
-            command(kind, file.map(PathBuf::as_path), title, text)
-        )
+        let command = command(kind, file.map(PathBuf::as_path), title, text);
+        writeln!(out, "{command}")
     };
     for (testee, it, why) in results.refused() {
         let title = format!("{} is not graded", it.name);
@@ -50,12 +47,8 @@ pub fn github(results: &Results, manifests: &[PathBuf], out: &mut dyn Write) -> 
         let title = format!("{count} of {writer} misread by {reader}");
         let first = pair.failed.first();
         let text = first.map(|(script, why)| format!("{script}: {why}"));
-        write(
-            "error",
-            Some(pair.reader),
-            &title,
-            &text.unwrap_or_default(),
-        )?;
+        let text = text.unwrap_or_default();
+        write("error", Some(pair.reader), &title, &text)?;
     }
     for case in &results.cases {
         for note in case.unstable() {

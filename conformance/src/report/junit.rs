@@ -43,11 +43,8 @@ fn suite(
     let Some(first) = cases.first() else {
         return Ok(());
     };
-    let name = format!(
-        "{} {}",
-        words::name(results, first.testee),
-        first.role.name()
-    );
+    let testee = words::name(results, first.testee);
+    let name = format!("{testee} {}", first.role.name());
     let counts = self::counts(cases.iter().copied());
     let time: Duration = cases.iter().map(|case| case.elapsed).sum();
     let time = time.as_secs_f64();

@@ -2,6 +2,7 @@
 //! causes of failures, most urgent first.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 use std::io::{self, Write};
 
 use unicode_width::UnicodeWidthStr;
@@ -105,11 +106,11 @@ fn testees(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let notes = (0..results.testees.len()).flat_map(|seq| {
         let (name, cases) = (words::name(results, seq), results.cases_of(seq));
         let crash = worst_crash(cases.clone()).map(|crash| {
-            let line = shortened(&format!("{name}: {crash}"), WIDTH - 8, '…');
+            let line = shortened(format!("{name}: {crash}"), WIDTH - 8, '…');
             format!("{RED}crash{RED:#} {line}")
         });
         let gaps = verdict::gaps(cases).map(|gaps| {
-            let line = shortened(&format!("of {name}: {gaps}"), WIDTH - 12, '…');
+            let line = shortened(format!("of {name}: {gaps}"), WIDTH - 12, '…');
             format!("{YELLOW}not graded{YELLOW:#} {line}")
         });
         crash.into_iter().chain(gaps)
@@ -155,11 +156,8 @@ fn causes(
         return Ok(());
     }
     let failures: usize = groups.iter().map(|group| group.failed).sum();
-    let title = format!(
-        "{}, {}",
-        counted(failures as u64, "failure"),
-        counted(groups.len() as u64, "cause")
-    );
+    let failures = counted(failures as u64, "failure");
+    let causes = counted(groups.len() as u64, "cause");
     let columns = if has_columns(results) {
         results.testees.len()
     } else {
@@ -168,7 +166,10 @@ fn causes(
     let heads: String = (0..columns)
         .map(|seq| format!("{:>4}", letter(seq)))
         .collect();
-    writeln!(out, "{RED}{FAINT:#} all{heads}  {RED}{title}{RED:#}")?;
+    writeln!(
+        out,
+        "{RED}{FAINT:#} all{heads}  {RED}{failures}, {causes}{RED:#}"
+    )?;
     // If not all causes fit, use the last line for the number of remaining causes.
     let shown = if groups.len() > most {
         most - 1
@@ -201,19 +202,11 @@ fn cause(group: &Group<'_>, columns: usize, out: &mut dyn Write) -> io::Result<(
             },
         )
         .collect();
-    let title = shortened(
-        &Printable(&group.cause.title).to_string(),
-        CAUSE_LETTERS,
-        '…',
-    );
+    let title = shortened(Printable(&group.cause.title), CAUSE_LETTERS, '…');
     let pad = CAUSE_LETTERS.saturating_sub(title.width());
     let left = 4 + cells.len() + 2 + CAUSE_LETTERS + 2;
     let example = failed().next().map_or("", |case| case.case.as_str());
-    let example = shortened(
-        &Printable(example).to_string(),
-        WIDTH.saturating_sub(left),
-        '*',
-    );
+    let example = shortened(Printable(example), WIDTH.saturating_sub(left), '*');
     let count = group.failed;
     writeln!(
         out,
@@ -238,10 +231,10 @@ fn shoulds(results: &Results) -> Vec<String> {
     let line = |(rule, cases): &(&str, Vec<&CaseResult>)| {
         let count = cases.len();
         let sentence = rules::find(rule).map_or("", |rule| rule.rule);
-        let title = shortened(&format!("should: {rule} {sentence}"), WIDTH / 2, '…');
+        let title = shortened(format!("should: {rule} {sentence}"), WIDTH / 2, '…');
         let pad = (WIDTH / 2).saturating_sub(title.width());
         let first = cases.first().map_or("", |case| case.case.as_str());
-        let first = shortened(&Printable(first).to_string(), WIDTH / 2 - 8, '*');
+        let first = shortened(Printable(first), WIDTH / 2 - 8, '*');
         format!(
             "{YELLOW}{count:>4}{YELLOW:#}  {title}{:pad$}  {FAINT}{first}{FAINT:#}",
             ""
@@ -259,9 +252,10 @@ fn more(count: usize, noun: &str) -> Option<String> {
 }
 
 /// Truncates the text to the width, with `mark` at the end.
-fn shortened(text: &str, width: usize, mark: char) -> String {
+fn shortened(text: impl Display, width: usize, mark: char) -> String {
+    let text = text.to_string();
     if text.width() <= width {
-        return text.to_owned();
+        return text;
     }
     let mut short = String::new();
     for letter in text.chars() {
@@ -308,7 +302,7 @@ fn legend(results: &Results, groups: &[Group<'_>], out: &mut dyn Write) -> io::R
     if let Some((_, case)) = groups.first().and_then(|group| group.cases.first()) {
         let command = "show one in full: --details --case";
         let room = WIDTH.saturating_sub(command.len() + 3);
-        let name = shortened(&Printable(&case.case).to_string(), room, '*');
+        let name = shortened(Printable(&case.case), room, '*');
         writeln!(out, "{command} '{name}'")?;
         writeln!(
             out,

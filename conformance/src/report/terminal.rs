@@ -76,21 +76,14 @@ fn failure(
 fn known(results: &Results, case: &CaseResult, out: &mut dyn Write) -> io::Result<()> {
     let class = case.outcome.class().map_or("", Failure::name);
     let title = words::title(results, case);
-    let reason = case.listed.as_deref().unwrap_or_default();
-    writeln!(
-        out,
-        "{YELLOW}known{YELLOW:#}  {title}: {class} ({})",
-        Printable(reason)
-    )
+    let reason = Printable(case.listed.as_deref().unwrap_or_default());
+    writeln!(out, "{YELLOW}known{YELLOW:#}  {title}: {class} ({reason})")
 }
 
 /// Writes the notes on a writer that passed its case.
 fn notes(results: &Results, case: &CaseResult, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(
-        out,
-        "{YELLOW}passed{YELLOW:#} {}, with notes",
-        words::title(results, case)
-    )?;
+    let title = words::title(results, case);
+    writeln!(out, "{YELLOW}passed{YELLOW:#} {title}, with notes")?;
     for line in words::notes(case) {
         writeln!(out, "  {line}")?;
     }

@@ -134,12 +134,8 @@ impl Found {
         let expected = part(&field.bytes);
         let offset = (field.offset + from) as u64;
         let size = (field.bytes.len() - from).min(LONGEST) as u64;
-        self.differs(
-            &place,
-            [&got, &expected],
-            offset,
-            self.hexdump(offset, size),
-        )
+        let hexdump = self.hexdump(offset, size);
+        self.differs(&place, [&got, &expected], offset, hexdump)
     }
 
     /// Checks that nothing follows the events of an unfinalized file except zeros, which may be

@@ -146,13 +146,9 @@ pub(super) fn detail(thread: &Thread<'_>, given: Given) -> Expected {
     file.padding(start);
     for (seq, detail) in details.iter().enumerate() {
         let record = Record::Event(seq);
+        let value = |name| detail_event(name, detail);
         let fields = Layout::DetailEventHeader;
-        file.record(
-            record,
-            fields,
-            |name| detail_event(name, detail),
-            |_| Freedom::None,
-        );
+        file.record(record, fields, value, |_| Freedom::None);
         file.push(record, "payload", detail.payload.clone(), Freedom::None);
     }
     if is_final {

@@ -416,12 +416,9 @@ fn lists(
         .filter(|case| case.testee == testee);
     let mut own: Vec<&mut CaseResult> = own.collect();
     if options.update {
-        let text = list.updated(
-            &own.iter().map(|case| &**case).collect::<Vec<_>>(),
-            names,
-            scope,
-            options.reason.as_deref().unwrap_or_default(),
-        );
+        let graded: Vec<_> = own.iter().map(|case| &**case).collect();
+        let reason = options.reason.as_deref().unwrap_or_default();
+        let text = list.updated(&graded, names, scope, reason);
         replace(path, &text).map_err(at)?;
         list = Failures::parse(path, &text);
     }

@@ -181,12 +181,8 @@ impl<'a> Faults<'a> {
         let apart = |why| if are_events { Apart::SameEvent } else { why };
         let parts = Parts::compose(&self.clean, one.placed(), other.placed()).map_err(apart)?;
         let mut broken = one.broken.clone();
-        broken.extend(
-            other
-                .broken
-                .iter()
-                .filter(|rule| !one.broken.contains(rule)),
-        );
+        let more = other.broken.iter();
+        broken.extend(more.filter(|rule| !one.broken.contains(rule)));
         interact::settle(&mut broken, &parts);
         if both.iter().any(|fault| !broken.contains(&fault.broken[0])) {
             return Err(apart(Apart::Inapplicable));

@@ -150,12 +150,10 @@ fn detailed(script: &mut Builder, seqs: std::ops::Range<u64>) -> &mut Builder {
     for seq in seqs {
         let event = nested(seq);
         match seq % 3 {
-            0 => script.detailed(
-                0,
-                event,
-                type_of(event),
-                registers(event.function_id, seq, 64),
-            ),
+            0 => {
+                let payload = registers(event.function_id, seq, 64);
+                script.detailed(0, event, type_of(event), payload)
+            }
             1 => script.detailed(0, event, type_of(event), noise(11)),
             _ => script.event(0, event),
         };

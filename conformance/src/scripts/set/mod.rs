@@ -132,13 +132,8 @@ impl Scripted {
 /// Prints the script, preceded by its name and purpose in comments.
 impl Display for Scripted {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "# {}\n# {}\n\n{}",
-            self.name,
-            self.note,
-            self.operations()
-        )
+        let Self { name, note, .. } = self;
+        write!(f, "# {name}\n# {note}\n\n{}", self.operations())
     }
 }
 
