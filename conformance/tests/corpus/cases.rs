@@ -175,16 +175,14 @@ fn renaming_a_folder_moves_only_its_own_files() {
     trace.rename("thread_7", "elsewhere/thread_8");
     trace.rename("manifest.json", "other.json");
     let names: Vec<_> = trace.files().keys().map(String::as_str).collect();
-    assert_eq!(
-        names,
-        [
-            "elsewhere/thread_8/detail.atf",
-            "elsewhere/thread_8/index.atf",
-            "other.json",
-            "thread_70/index.atf",
-            "thread_9/index.atf",
-        ]
-    );
+    let expected = [
+        "elsewhere/thread_8/detail.atf",
+        "elsewhere/thread_8/index.atf",
+        "other.json",
+        "thread_70/index.atf",
+        "thread_9/index.atf",
+    ];
+    assert_eq!(names, expected);
     assert_eq!(trace.file("elsewhere/thread_8/index.atf"), before);
 }
 

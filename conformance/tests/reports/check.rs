@@ -274,14 +274,12 @@ fn an_unreadable_path_is_listed_with_its_session() {
         .map(|suite| (suite.attribute("name").unwrap(), counts(suite)))
         .collect();
     let errors = |tests, errors| [tests, 0, errors, 0];
-    assert_eq!(
-        suites,
-        [
-            ("one", errors(2, 1)),
-            ("elsewhere", errors(1, 1)),
-            ("one", errors(1, 1))
-        ]
-    );
+    let expected = [
+        ("one", errors(2, 1)),
+        ("elsewhere", errors(1, 1)),
+        ("one", errors(1, 1)),
+    ];
+    assert_eq!(suites, expected);
 }
 
 #[test]
@@ -374,16 +372,14 @@ fn the_page_has_each_finding_with_file_field_byte_and_message() {
             "reject; 2 files, 6 events, 0 details",
         ],
     );
-    assert_eq!(
-        cells(by_id(&document, "s0-ATF-IFTR-004")),
-        [
-            "✗ must ATF-IFTR-004",
-            "thread_7/index.atf",
-            "footer.checksum",
-            "0x104",
-            "1, expected 0x2a"
-        ]
-    );
+    let expected = [
+        "✗ must ATF-IFTR-004",
+        "thread_7/index.atf",
+        "footer.checksum",
+        "0x104",
+        "1, expected 0x2a",
+    ];
+    assert_eq!(cells(by_id(&document, "s0-ATF-IFTR-004")), expected);
     // The table of sessions by rules starts with the worst session and has a cell for each rule.
     let matrix =
         elements(&document, "tbody").find(|node| node.attribute("data-list") == Some("sessions"));
@@ -432,15 +428,13 @@ fn findings_on_a_folder_are_listed_with_its_session() {
     let cases: Vec<_> = elements(&document, "testcase")
         .map(|case| ["classname", "name"].map(|key| case.attribute(key).unwrap()))
         .collect();
-    assert_eq!(
-        cases,
-        [
-            ["session", "thread_1"],
-            ["session", "thread_1/detail.atf"],
-            ["alone", "."],
-            ["alone", "detail.atf"],
-        ]
-    );
+    let expected = [
+        ["session", "thread_1"],
+        ["session", "thread_1/detail.atf"],
+        ["alone", "."],
+        ["alone", "detail.atf"],
+    ];
+    assert_eq!(cases, expected);
     assert!(written.page().contains("2 of 2 sessions break a MUST"));
 }
 

@@ -130,15 +130,13 @@ fn all_differences_are_reported_data_first() {
     assert_eq!(failure(&result).0, Failure::WrongDecode);
     let found = differences(&result).iter();
     let found: Vec<_> = found.map(|it| (it.grade, it.place.as_str())).collect();
-    assert_eq!(
-        found,
-        [
-            (Grade::Data, "events[0].timestamp_ns"),
-            (Grade::Data, "events[0].event_kind"),
-            (Grade::Label, "derived.count_source"),
-            (Grade::Label, "verdict"),
-        ]
-    );
+    let expected = [
+        (Grade::Data, "events[0].timestamp_ns"),
+        (Grade::Data, "events[0].event_kind"),
+        (Grade::Label, "derived.count_source"),
+        (Grade::Label, "verdict"),
+    ];
+    assert_eq!(found, expected);
 }
 
 #[test]
