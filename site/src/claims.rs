@@ -6,10 +6,11 @@ use std::iter;
 use atf_spec::holds::{Held, Kind};
 use atf_spec::load::Spec;
 use atf_spec::model::{FieldClaim, Lines, SourceFile};
+use atf_spec::reconcile::Reconciliation;
 use atf_spec::yaml::At;
 use serde_json::{Value, json};
 
-use crate::pages::Model;
+use crate::markdown::Docs;
 
 /// Everything that a source states about a subject: a record, a field, a file, a constant or a topic.
 #[derive(Default)]
@@ -131,10 +132,12 @@ fn described(field: &FieldClaim) -> String {
 }
 
 /// Returns the data of a claim's page.
-pub(crate) fn page((subject, source): (&str, &str), claim: &Claim, model: &Model<'_>) -> Value {
-    let Model {
-        spec, found, docs, ..
-    } = model;
+pub(crate) fn page(
+    (subject, source): (&str, &str),
+    claim: &Claim,
+    (spec, found): (&Spec, &Reconciliation),
+    docs: &Docs,
+) -> Value {
     let title = spec.sources.iter().find(|it| it.source.value == source);
     let disagreements = found.disagreements.iter();
     let own = disagreements.filter(|it| it.key.subject == subject);

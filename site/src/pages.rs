@@ -267,7 +267,12 @@ impl Model<'_> {
         let mut by_source: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
         for ((subject, source), claim) in &self.claims {
             let address = format!("claims/{source}/{subject}/");
-            let page = claims::page((subject, source), claim, self);
+            let page = claims::page(
+                (subject, source),
+                claim,
+                (self.spec, self.found),
+                &self.docs,
+            );
             let title = format!("{source} on {subject}");
             let says = &claim.said[0].says;
             output.page(&address, "claim.html", &title, page)?;

@@ -18,7 +18,6 @@ fn the_testee_in_c_passes_everything_and_the_interpreter_a_part() {
         passes(&[&c], &["--pairs", "--shard", "1/10"], &["read"]);
     }
     passes(&[&interpreter], &["--shard", "1/3"], &["read"]);
-    passes(&[&interpreter], &["--pairs", "--shard", "2/10"], &["read"]);
 }
 
 #[test]
@@ -49,7 +48,6 @@ fn the_generated_readers_read_the_corpus_together_and_the_generated_writers_file
         let reader = programs::reader(&language)?;
         let part = format!("{}/{count}", seq + 1);
         passes(&[&reader], &["--shard", &part], &["read"]);
-        passes(&[&reader], &["--pairs", "--shard", "1/10"], &["read"]);
         check_accessors(&reader).unwrap();
         says_why_a_manifest_is_ignored(&reader);
         Some(reader)
