@@ -2,72 +2,56 @@
 
 use std::fs;
 use std::process::Command;
-use std::thread;
+use std::sync::LazyLock;
 
 use atf_samples::{accessors, readers};
 use tempfile::TempDir;
 
 use crate::programs::{self, Testee};
 
+/// Grades all implementations in one run, which builds the corpus only once.
 #[test]
-fn the_testee_in_c_passes_everything_and_the_interpreter_a_part() {
-    let interpreter = programs::interpreter();
-    if let Some(c) = programs::c() {
-        passes(&[&interpreter, &c], &["--role", "write"], &["write"]);
-        passes(&[&c], &["--role", "read"], &["read"]);
-        passes(&[&c], &["--pairs", "--shard", "1/10"], &["read"]);
-    }
-    passes(&[&interpreter], &["--shard", "1/3"], &["read"]);
-}
-
-#[test]
-#[ignore = "slow: grades 2,800 files per implementation"]
-fn all_implementations_read_the_corpus_and_all_pairs_of_faults() {
-    let others = programs::compiled().into_iter().chain(programs::python());
-    let all: Vec<_> = others.chain(programs::readers()).collect();
-    let all: Vec<_> = all.iter().collect();
+fn all_implementations_read_the_corpus_and_a_generated_writers_files() {
+    let readers = programs::readers();
+    let all = all(&readers);
     passes(&all, &["--role", "read"], &["read"]);
-    passes(&all, &["--role", "read", "--pairs"], &["read"]);
-}
-
-#[test]
-fn the_python_testee_passes_all_scripts_and_reads_a_third_of_the_corpus() {
-    if let Some(python) = programs::python() {
-        passes(&[&python], &["--role", "write"], &["write"]);
-        passes(&[&python], &["--role", "read", "--shard", "2/3"], &["read"]);
-        passes(&[&python], &["--pairs", "--shard", "3/10"], &["read"]);
-    }
-}
-
-/// One model generates all readers, so each reads only a part of the corpus.
-#[test]
-fn the_generated_readers_read_the_corpus_together_and_the_generated_writers_files() {
-    let languages = readers::languages().unwrap();
-    let count = languages.len();
-    let graded = |(seq, language): (usize, String)| {
-        let reader = programs::reader(&language)?;
-        let part = format!("{}/{count}", seq + 1);
-        passes(&[&reader], &["--shard", &part], &["read"]);
-        check_accessors(&reader).unwrap();
-        says_why_a_manifest_is_ignored(&reader);
-        Some(reader)
-    };
-    let readers: Vec<_> = thread::scope(|scope| {
-        let readers: Vec<_> = (languages.into_iter().enumerate())
-            .map(|language| scope.spawn(move || graded(language)))
-            .collect();
-        readers
-            .into_iter()
-            .filter_map(|reader| reader.join().unwrap())
-            .collect()
-    });
-    let compiled = programs::compiled();
-    let all: Vec<_> = compiled.iter().chain(&readers).collect();
+    let some = ["--role", "read", "--pairs", "--shard", "1/10"];
+    passes(&all, &some, &["read"]);
     passes(
         &all,
         &["--case", "*/write-details-in-the-middle"],
         &["write"],
     );
+    for reader in &readers {
+        check_accessors(reader).unwrap();
+        says_why_a_manifest_is_ignored(reader);
+    }
+}
+
+#[test]
+#[ignore = "slow: grades 900 files per implementation"]
+fn all_implementations_read_all_pairs_of_faults() {
+    let readers = programs::readers();
+    passes(&all(&readers), &["--role", "read", "--pairs"], &["read"]);
+}
+
+#[test]
+fn the_testees_pass_all_scripts() {
+    passes(
+        &COMPILED.iter().collect::<Vec<_>>(),
+        &["--role", "write"],
+        &["write"],
+    );
+    if let Some(python) = &*PYTHON {
+        passes(&[python], &["--role", "write"], &["write"]);
+    }
+}
+
+static COMPILED: LazyLock<Vec<Testee>> = LazyLock::new(programs::compiled);
+static PYTHON: LazyLock<Option<Testee>> = LazyLock::new(programs::python);
+
+fn all(readers: &[Testee]) -> Vec<&Testee> {
+    COMPILED.iter().chain(&*PYTHON).chain(readers).collect()
 }
 
 #[track_caller]

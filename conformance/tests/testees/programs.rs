@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Arc, LazyLock, Mutex};
+use std::thread;
 
 use atf_samples::readers;
 use atf_samples::tools::has;
@@ -77,8 +78,13 @@ pub(crate) fn python() -> Option<Testee> {
 
 /// Builds the readers that are generated for other languages, if their tools are installed.
 pub(crate) fn readers() -> Vec<Testee> {
-    let languages = readers::languages().unwrap().into_iter();
-    languages.filter_map(|language| reader(&language)).collect()
+    let languages = readers::languages().unwrap();
+    thread::scope(|scope| {
+        let builds = languages.iter().map(|it| scope.spawn(|| reader(it)));
+        let builds: Vec<_> = builds.collect();
+        let built = builds.into_iter().map(|build| build.join().unwrap());
+        built.flatten().collect()
+    })
 }
 
 /// Builds the reader that is generated for a language, if its tools are installed.
@@ -135,7 +141,7 @@ pub(crate) fn root() -> &'static Path {
 
 /// Builds the layout interpreter, which is a package of this workspace, in the profile of this test
 /// and with the dependencies that were built with it.
-pub(crate) fn interpreter() -> Testee {
+fn interpreter() -> Testee {
     const PACKAGE: &str = "atf-interpreter";
     let testee = Testee::in_language("interpreter");
     let mut build = Command::new(env!("CARGO"));
