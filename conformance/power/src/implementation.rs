@@ -8,7 +8,6 @@ use atf_conformance::protocol::Manifest;
 use serde::Deserialize;
 
 use crate::Fault;
-use crate::mutant::Mutant;
 
 /// A row of `implementations.toml`.
 #[derive(Debug, Deserialize)]
@@ -78,15 +77,17 @@ impl<'a> Workshop<'a> {
         Manifest::open(&self.folder.join("TESTEE.toml")).map_err(|error| error.to_string().into())
     }
 
-    /// Builds a mutant, calls `then` if the program differs, and restores the file.
+    /// Builds the program with another text of a file, calls `then` if the program differs, and
+    /// restores the file.
     pub(crate) fn with(
         &self,
-        mutant: &Mutant,
+        file: &str,
+        text: &str,
         then: impl FnOnce() -> Result<(), Fault>,
     ) -> Result<Built, Fault> {
-        let path = self.folder.join(&mutant.file);
+        let path = self.folder.join(file);
         let original = fs::read(&path)?;
-        fs::write(&path, &mutant.text)?;
+        fs::write(&path, text)?;
         let compiled = self.compiled();
         let built = match &compiled {
             Ok(None) => Ok(Built::Invalid),

@@ -127,7 +127,7 @@ impl<'a> Judge<'a> {
     /// Grades a mutant, which may be a handwritten fault.
     pub(crate) fn record(&self, mutant: &Mutant, typed: Option<&Typed>) -> Result<Record, Fault> {
         let (mut outcome, mut charge) = (Outcome::Same, None);
-        let built = self.workshop.with(mutant, || {
+        let built = self.workshop.with(&mutant.file, &mutant.text, || {
             let most = if typed.is_some() { TYPED } else { ENOUGH };
             let grade = |most, only| self.kit.grade(&self.manifest, &self.known, most, only);
             let results = grade(most, None)?;
