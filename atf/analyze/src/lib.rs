@@ -28,14 +28,13 @@
 //!   that ended the process, and no event of the thread can be missing, it lasts at least until the
 //!   process's last event, and also counts as [`at_least`](Times::at_least).
 //! - With several segments, a call may start in one segment and end in a later one. If a segment is
-//!   missing, or a thread in it cannot be read, the thread's open calls end at its last event
-//!   before the gap, and count as open.
+//!   missing, a thread in it cannot be read, or events are in a [hole](atf::index::Hole), the
+//!   thread's open calls end at its last event before the gap, and count as open.
 //! - If a thread's timestamps decrease, the largest one so far is used until they catch up. A
 //!   single timestamp that is too large is replaced by the next event's. The first and last events
 //!   have the times on which header and footer agree. Each decrease is counted in
 //!   [`out_of_order`](ThreadTotals::out_of_order).
-//! - Events in a [hole](atf::index::Hole) have no time. They are counted as events but otherwise
-//!   ignored.
+//! - Events in a hole have no time. They are counted as events but otherwise ignored.
 //! - With a time range ([`Options::from_ns`], [`Options::to_ns`]), a call counts if it overlaps the
 //!   range, and only the part of its time within the range counts.
 //! - All times and durations are on the [process's clock](Process::clock).

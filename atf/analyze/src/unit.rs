@@ -110,7 +110,7 @@ pub(crate) fn read<'a, E>(
         take(Step::Files(files))?;
         let first_seq = end.as_ref().map_or(0, |end| end.event_count);
         let mut seq = first_seq;
-        let mut may_have_holes = None;
+        let (mut may_have_holes, mut is_after_hole) = (None, false);
         let (start_ns, end_ns) = index.stated_time_range().unzip();
         let mut events = index.events().peekable();
         while let Some(event) = events.next() {
@@ -122,8 +122,13 @@ pub(crate) fn read<'a, E>(
                         });
                     if is_hole {
                         has_gaps = true;
+                        // Calls that are open before the hole may have returned in it.
+                        if !mem::replace(&mut is_after_hole, true) {
+                            take(Step::Gap)?;
+                        }
                         take(Step::Hole(seq))?;
                     } else {
+                        is_after_hole = false;
                         let stated_ns = match seq.saturating_sub(first_seq) {
                             0 => start_ns,
                             seq if seq.saturating_add(1) == index.event_count() => end_ns,

@@ -27,8 +27,8 @@ impl IndexReader {
 
     /// Returns the times of the first and the last event in nanoseconds, corrected like those of a
     /// [`ThreadClock`], as far as these two events, the second event and the [stated
-    /// times](Self::stated_time_range) allow. The time of an event in a hole is taken from the footer.
-    /// Returns `None` if there are no events or they cannot be read.
+    /// times](Self::stated_time_range) allow. The time of an event in a hole is taken from the footer;
+    /// without a footer, events in a hole at the start are skipped. Returns `None` if there are no events or they cannot be read.
     #[must_use]
     pub fn corrected_time_range(&self) -> Option<(u64, u64)> {
         let (first_ns, last_ns) = self.time_range().ok()??;
@@ -49,6 +49,13 @@ impl IndexReader {
         let time = |time_ns: u64, of: fn(&IndexFooter) -> u64| match footer {
             Some(footer) if time_ns == 0 => of(footer),
             _ => time_ns,
+        };
+        let first_ns = if first_ns == 0 && footer.is_none() {
+            let mut written = self.events().map_while(Result::ok);
+            let written = written.find(|event| !event.is_zero());
+            written.map_or(0, |event| event.timestamp_ns)
+        } else {
+            first_ns
         };
         Some((
             time(first_ns, |footer| footer.time_start_ns),

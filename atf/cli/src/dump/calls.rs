@@ -57,11 +57,21 @@ pub(super) fn each_call(
             stack.interrupt(|paired| ended.push((paired, until_ns)));
         }
         let first_seq = seq;
+        let (mut may_have_holes, mut is_after_hole) = (None, false);
         let time = |event: &IndexEvent| sessions.time(segment.session, event.timestamp_ns);
         let mut events = index.events().peekable();
         while let Some(event) = events.next() {
             match event {
                 Ok(mut event) => {
+                    let is_hole = event.is_zero()
+                        && *may_have_holes.get_or_insert_with(|| {
+                            index.is_hole(&[0; IndexEvent::SIZE]).is_ok_and(|it| it)
+                        });
+                    if is_hole && !is_after_hole {
+                        let until_ns = clock.now_ns().unwrap_or_default();
+                        stack.interrupt(|paired| ended.push((paired, until_ns)));
+                    }
+                    is_after_hole = is_hole;
                     let next = events.peek().and_then(|next| next.as_ref().ok());
                     event.timestamp_ns = clock.advance(time(&event), next.map(time));
                     let depth =

@@ -224,6 +224,7 @@ impl<W: Write> Text<W> {
         let calls = counted(thread.open_count, "call");
         let columns = "innermost first: since, for, depth, function";
         match (thread.open_count, outer) {
+            (0, 0) if thread.event_count == 0 && thread.missing_events > 0 => return Ok(()),
             (0, 0) => return Ok(writeln!(self.out, "  no call was open")?),
             (0, _) => {
                 let calls = counted(outer, "call");
