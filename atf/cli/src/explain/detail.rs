@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use atf::check::detail_repeats;
 use atf::detail::{DetailReader, FunctionPayload};
 use atf::wire::Record;
 use atf::{Completeness, Region, Wire};
@@ -25,7 +26,7 @@ pub(super) fn explain(walk: &mut Walk<'_>, path: &Path) -> Result<(), Failure> {
         Ok(reader) => reader,
         Err(error) => return walk.wrong(walk.size(), "unreadable", &error.to_string()),
     };
-    walk.report(reader.problems()?);
+    walk.report(path, &reader.problems()?, detail_repeats(&reader)?);
     let footer = Shape::new("detail_footer", reader.wire());
     let (regions, completeness) = (reader.regions(), reader.completeness());
     let show = |walk: &mut Walk<'_>, region: Option<&Region>| match region {

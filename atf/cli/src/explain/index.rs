@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use atf::check::index_repeats;
 use atf::index::{IndexEvent, IndexReader};
 use atf::{Completeness, Region};
 
@@ -25,8 +26,9 @@ pub(super) fn explain(walk: &mut Walk<'_>, path: &Path) -> Result<(), Failure> {
         Err(error) => return walk.wrong(walk.size(), "unreadable", &error.to_string()),
     };
     // Finding problems with events requires reading all of them.
-    let scanned = reader.scan();
-    walk.report(scanned.err().into_iter().chain(reader.problems()));
+    let scanned = reader.scan().err().into_iter();
+    let errors: Vec<_> = scanned.chain(reader.problems()).collect();
+    walk.report(path, &errors, index_repeats(&reader)?);
     let footer = Shape::new("index_footer", reader.wire());
     let (regions, completeness) = (reader.regions(), reader.completeness());
     let show = |walk: &mut Walk<'_>, region: Option<&Region>| match region {

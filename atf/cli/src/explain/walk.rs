@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use atf::Error;
+use atf::check::Finding;
 
 use super::Selection;
 use super::bytes::Bytes;
@@ -53,9 +54,10 @@ impl<'s> Walk<'s> {
     }
 
     /// Writes the file's problems to standard error, as `info` does.
-    pub(super) fn report(&mut self, problems: impl IntoIterator<Item = Error>) {
-        for problem in problems {
-            complain(Problem::from_error(&problem));
+    pub(super) fn report(&mut self, path: &Path, errors: &[Error], findings: Vec<Finding>) {
+        let errors = errors.iter().map(Problem::from_error);
+        for problem in errors.chain(findings.into_iter().map(Problem::found)) {
+            complain(problem.in_file(path));
             self.is_damaged = true;
         }
     }
