@@ -85,6 +85,7 @@ impl Mode {
     };
     const OWNER: u32 = 0o700;
     const GROUP: u32 = 0o070;
+    const OTHERS: u32 = 0o007;
 
     pub(crate) fn read(path: &Path) -> io::Result<Self> {
         fs::metadata(path).map(|metadata| Self::from(&metadata))
@@ -111,7 +112,7 @@ impl Mode {
         if self.group == other.group {
             shared
         } else {
-            shared.without_group()
+            shared.for_another_group()
         }
     }
 
@@ -123,15 +124,17 @@ impl Mode {
         }
     }
 
-    const fn without_group(self) -> Self {
+    /// Limits the group's permissions to those that all users have.
+    const fn for_another_group(self) -> Self {
+        let of_all = (self.bits & Self::OTHERS) << 3;
         Self {
-            bits: self.bits & !Self::GROUP,
+            bits: self.bits & (!Self::GROUP | of_all),
             ..self
         }
     }
 
-    /// Sets the group and the permissions. If this process may not set the group, no group gets any
-    /// permissions.
+    /// Sets the group and the permissions. If this process may not set the group, the file's group
+    /// gets only the permissions that all users have.
     pub(crate) fn set(self, path: &Path) -> io::Result<()> {
         let chown = |group| chown(path, None, Some(group));
         let set = |mode| fs::set_permissions(path, mode);
@@ -152,11 +155,33 @@ impl Mode {
         set: impl FnOnce(Permissions) -> io::Result<()>,
     ) -> io::Result<()> {
         let is_other = own.group != self.group && chown(self.group).is_err();
-        let mode = if is_other { self.without_group() } else { self };
+        let mode = if is_other {
+            self.for_another_group()
+        } else {
+            self
+        };
         if own.bits == mode.bits {
             Ok(())
         } else {
             set(Permissions::from_mode(mode.bits))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_group_gets_what_all_users_have() {
+        for (bits, expected) in [(0o755, 0o755), (0o775, 0o755), (0o640, 0o600)] {
+            let [mode, own] = [(bits, 1), (0o7777, 2)].map(|(bits, group)| Mode { bits, group });
+            let refused = |_| Err(io::ErrorKind::PermissionDenied.into());
+            let set = |mode: Permissions| {
+                assert_eq!(mode.mode(), expected, "{bits:o}");
+                Ok(())
+            };
+            assert!(mode.set_by(own, refused, set).is_ok());
         }
     }
 }

@@ -12,6 +12,9 @@ use crate::wire::{Arch, Clock, Os, Record, Wire};
 /// How many events must be valid in a wire version before that version is assumed; fewer in a
 /// shorter file.
 const SAMPLE: usize = 64;
+/// The maximum number of events to look at. The first ones may be in a block that never reached the
+/// disk.
+const LOOK: usize = 1 << 15;
 const HEADER_SIZE: u64 = IndexHeader::SIZE as u64;
 const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
 
@@ -140,14 +143,18 @@ impl Sample {
             let place = offset(*seq)..offset(seq.saturating_add(1));
             !file.unreadable().overlaps(&place)
         };
-        for seq in (0..count).filter(is_readable).take(SAMPLE) {
+        for seq in (0..count).filter(is_readable).take(LOOK) {
             let mut event = [0; IndexEvent::SIZE];
             file.read(offset(seq), &mut event)?;
+            let is_written = !is_zero(&event);
             // The last event is followed by a footer or unwritten space.
-            if event.starts_with(&IndexFooter::MAGIC) || is_zero(&event) {
+            if event.starts_with(&IndexFooter::MAGIC) || !is_written && !events.is_empty() {
                 break;
             }
-            events.push(event);
+            events.extend(is_written.then_some(event));
+            if events.len() >= SAMPLE {
+                break;
+            }
         }
         Ok(Self { header, events })
     }

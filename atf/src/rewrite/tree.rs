@@ -28,6 +28,8 @@ pub(super) struct Item {
 pub(super) struct Tree {
     pub(super) items: Vec<Item>,
     pub(super) left_behind: Vec<LeftBehind>,
+    /// The error of the first folder that could not be read.
+    unread: Option<Error>,
 }
 
 impl Tree {
@@ -35,7 +37,8 @@ impl Tree {
         let mut this = Self::default();
         this.visit(path, Path::new(""), SEARCH_DEPTH)?;
         if this.items.is_empty() {
-            return Err(Error::new(ErrorKind::NotASession).with_path(Some(path)));
+            let empty = || Error::new(ErrorKind::NotASession).with_path(Some(path));
+            return Err(this.unread.unwrap_or_else(empty));
         }
         Ok(this)
     }
@@ -88,9 +91,11 @@ impl Tree {
                     // Report the unreadable folder, because it may contain sessions.
                     let left = LeftBehind::new(&below, &unreadable(&error));
                     self.left_behind.push(left);
+                    self.unread.get_or_insert(error);
                     continue;
                 }
             };
+            self.unread = self.unread.take().or(inner.unread);
             let is_lost = inner.left_behind.iter().any(|left| left.is_loss);
             if inner.items.is_empty() && !is_lost {
                 let why = match () {

@@ -31,8 +31,9 @@ fn left_behind(items: &[LeftBehind]) -> u64 {
     items.iter().filter(|item| item.is_loss).count() as u64
 }
 
-/// The notes on a thread that are losses.
-pub(super) const OF_THREAD: [NoteKind; 7] = [
+/// The notes on a thread that are losses. Events under a guessed header may be wrong.
+pub(super) const OF_THREAD: [NoteKind; 8] = [
+    NoteKind::HeaderGuessed,
     NoteKind::ChecksumBad,
     NoteKind::EventsMissing,
     NoteKind::DetailMissing,

@@ -85,7 +85,7 @@ fn of_thread(thread: &ThreadReport) -> Vec<Damage> {
 /// neither lost nor changed.
 fn is_loss(note: &Note) -> Option<bool> {
     match note.kind {
-        NoteKind::HeaderGuessed | NoteKind::DetailSalvaged => Some(true),
+        NoteKind::DetailSalvaged => Some(true),
         NoteKind::LinkToNothing | NoteKind::LinkNotReturned | NoteKind::LinkOutOfOrder => {
             Some(false)
         }
