@@ -30,7 +30,8 @@ struct FileJson<'a> {
     path: String,
     kind: Kind,
     wire: Option<u8>,
-    verdict: Verdict,
+    /// `None` for a manifest that does not exist.
+    verdict: Option<Verdict>,
     events: Option<u64>,
     details: Option<u64>,
     #[serde(skip_serializing_if = "is_zero")]
@@ -74,7 +75,7 @@ impl<W: Write> Sink for Json<W> {
             path: report.path.to_string_lossy().into_owned(),
             kind: report.kind,
             wire: report.wire,
-            verdict: report.verdict(),
+            verdict: (!report.is_absent()).then(|| report.verdict()),
             events: report.events,
             details: report.details,
             missing: report.missing,
