@@ -106,6 +106,10 @@ pub const KNOWN: &[Known] = &[
     known("label-count-source", "label only: source of the count", &[]).in_fields(&["count_source"]).of(Grade::Label).seen(),
     known("label-trailing-bytes", "label only: trailing bytes", &[]).in_fields(&["trailing_bytes"]).of(Grade::Label).seen(),
     known("label-checksum", "label only: checksum state", &[]).in_fields(&["checksum"]).of(Grade::Label).seen(),
+    known("label-accept", "label only: accept instead of recover", &[]).in_fields(&["verdict"]).of(Grade::Label)
+        .instead_of("recover").got("accept").seen(),
+    known("label-recover", "label only: recover instead of accept", &[]).in_fields(&["verdict"]).of(Grade::Label)
+        .instead_of("accept").got("recover").seen(),
     known("label-manifest", "label only: manifest state", &[]).in_fields(&["manifest"]).of(Grade::Label).seen(),
 
     known("thread-spoils-session", "one bad thread fails the whole session", &["RDER-003"]),
@@ -122,11 +126,11 @@ pub const KNOWN: &[Known] = &[
             "IFTR-010", "DFTR-010", "IFTR-011", "DFTR-011", "IFTR-012", "DFTR-012"]).by(HELD_BACK),
 
     known("footer-one-place", "footer looked for in one place only", &["IFTR-009", "DFTR-009", "IHDR-015"]),
-    known("footer-as-events", "footer read as events", &["IHDR-017", "DHDR-012", "IFTR-013", "DFTR-013"]).by(READ),
+    known("footer-as-events", "footer read as events", &["IHDR-017", "DHDR-012", "IFTR-013", "DFTR-013"]).by(TAKEN),
     known("unfinalized-misread", "unfinalized file misread", &["IFTR-001", "DFTR-001", "RDER-001"]).by(READ),
-    known("torn-footer", "truncated footer read as events", &["IFTR-012", "DFTR-012"]).by(READ),
+    known("torn-footer", "truncated footer read as events", &["IFTR-012", "DFTR-012"]).by(TAKEN),
     known("torn-event", "truncated event mishandled", &["IFTR-010", "DFTR-010"]).by(READ),
-    known("zero-tail", "zeros at the end counted as events", &["IFTR-011", "DFTR-011"]).by(READ),
+    known("zero-tail", "zeros at the end counted as events", &["IFTR-011", "DFTR-011"]).by(TAKEN),
     known("hole-moved", "all-zero events mishandled", &["IEVT-006"]),
     known("count-believed", "footer's count trusted, not checked", &["IFTR-002", "DFTR-002"]).by(READ),
     known("section-end-believed", "footer's length trusted, not checked", &["IFTR-003", "DFTR-003"]).by(READ),

@@ -124,10 +124,16 @@ fn a_writers_mistake_is_charged_as_in_finalized_scripts() {
 
 #[test]
 fn a_failure_with_wrong_data_is_the_example_of_a_cause() {
-    let verdict = (Grade::Label, "verdict", "accept", "recover", "ATF-IEVT-006");
+    let links = (
+        Grade::Label,
+        "derived.dangling_links",
+        "0",
+        "1",
+        "ATF-IEVT-006",
+    );
     let merged = (Grade::Data, "derived.merged[0]", "0", "1", "ATF-IEVT-006");
     let cases = [
-        result(Failure::WrongLabel, &[verdict]),
+        result(Failure::WrongLabel, &[links]),
         result(Failure::WrongDecode, &[merged]),
     ];
     let groups = Causes::new(&cases).groups();
