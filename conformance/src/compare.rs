@@ -1,6 +1,6 @@
 //! Compares two runs: which cases an implementation fixed and which it broke.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::{fs, io};
@@ -105,6 +105,16 @@ impl Run {
             editions: report.editions,
             results,
         })
+    }
+
+    /// Returns whether any implementation has the same name in both runs, or a run has no results.
+    #[must_use]
+    pub fn has_implementation_of(&self, other: &Self) -> bool {
+        let [names, others] = [self, other].map(|run| {
+            let names = run.results.keys().map(|(name, ..)| name);
+            names.collect::<BTreeSet<_>>()
+        });
+        names.is_empty() || others.is_empty() || !names.is_disjoint(&others)
     }
 
     /// Lists what a later run fixed and broke.

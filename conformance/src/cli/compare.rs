@@ -12,8 +12,8 @@ const AFTER_HELP: &str = "\
 Cases that both runs skipped or passed are not shown. `new` is a failure of a case that the earlier
 run did not grade, for example because its corpus did not have it.
 
-Exit status: 0 nothing is broken that passed before; 1 something is; 2 usage error, or a report
-cannot be read.
+Exit status: 0 nothing is broken that passed before; 1 something is; 2 usage error, a report cannot
+be read, or no implementation has the same name in both.
 
 Example:
   $ atf-conformance run my-reader/TESTEE.toml --report json=new.json
@@ -36,7 +36,12 @@ pub(super) fn run(options: &Options) -> ExitCode {
 }
 
 fn compare(options: &Options) -> io::Result<u8> {
-    let comparison = Run::open(&options.old)?.compare(&Run::open(&options.new)?);
+    let (old, new) = (Run::open(&options.old)?, Run::open(&options.new)?);
+    if !old.has_implementation_of(&new) {
+        let why = "no implementation has the same name in both reports";
+        return Err(io::Error::other(why));
+    }
+    let comparison = old.compare(&new);
     let mut out = io::stdout().lock();
     write!(out, "{comparison}")?;
     out.flush()?;

@@ -286,7 +286,7 @@ fn legend(results: &Results, groups: &[Group<'_>], out: &mut dyn Write) -> io::R
     let marks: BTreeSet<_> = results.cases.iter().map(CaseResult::state).collect();
     writeln!(
         out,
-        "{FAINT}graded: share of the corpus; data: events and their values; labels: what a reader reports on them"
+        "{FAINT}graded: share of the cases; data: events and their values; labels: what a reader reports on them"
     )?;
     let is_crowded = has_columns(results) && !groups.is_empty();
     let terms = [

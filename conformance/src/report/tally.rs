@@ -148,7 +148,10 @@ pub(super) fn matrix<'a, Key: Ord>(
 /// graded.
 pub(super) fn share<'a>(results: impl IntoIterator<Item = &'a CaseResult>) -> u64 {
     let shares: Vec<f64> = results.into_iter().map(|case| case.share).collect();
-    if !shares.is_empty() && shares.iter().all(|share| *share >= 1.0) {
+    if shares.is_empty() {
+        return 0;
+    }
+    if shares.iter().all(|share| *share >= 1.0) {
         return 100;
     }
     let (sum, count) = shares

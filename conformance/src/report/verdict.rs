@@ -37,7 +37,7 @@ pub(super) fn headline(results: &Results) -> String {
         (true, 0) if passed == 0 => "Nothing was graded".to_owned(),
         (true, 0) => match tally::share(&results.cases) {
             100 => format!("All {passed} passed"),
-            percent => format!("All {passed} passed, {percent} % of the corpus was graded"),
+            percent => format!("All {passed} passed, {percent} % of the cases was graded"),
         },
         (true, _) => format!("As expected: {passed} passed, known failures: {known}"),
     }
@@ -57,7 +57,7 @@ pub(super) fn scores<'a>(
     }
 }
 
-/// Formats the share of the corpus that was graded, both scores, and the parts that were not graded,
+/// Formats the share of the cases that was graded, both scores, and the parts that were not graded,
 /// as in `graded 40 %; data …; not graded: footers (321 cases)`.
 pub(super) fn graded<'a>(
     results: &Results,

@@ -24,6 +24,7 @@ use atf_conformance::run::{
     run as grade, tasks,
 };
 use atf_report::{Form, Printable, Target};
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::interrupt::Interrupt;
@@ -101,8 +102,8 @@ pub(super) struct Options {
 /// The implementations under test and their limits, shared by `run` and `smoke`.
 #[derive(clap::Args)]
 pub(super) struct Testees {
-    /// Manifests of the implementations under test
-    #[arg(value_name = "TESTEE.toml")]
+    /// Manifests of the implementations under test, or the folders that contain them
+    #[arg(value_name = "TESTEE.toml", value_parser = PathBufValueParser::new().map(in_folder))]
     manifests: Vec<PathBuf>,
     /// Time limit for each case
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds)]
@@ -133,6 +134,14 @@ fn seconds(text: &str) -> Result<Duration, String> {
         .ok()
         .filter(|limit| !limit.is_zero())
         .ok_or_else(|| "must be greater than 0".to_owned())
+}
+
+fn in_folder(path: PathBuf) -> PathBuf {
+    if path.is_dir() {
+        path.join("TESTEE.toml")
+    } else {
+        path
+    }
 }
 
 impl Testees {

@@ -45,7 +45,7 @@ struct TesteeView {
     wire: String,
     features: String,
     refused: Option<String>,
-    /// The share of the corpus that was graded, in percent.
+    /// The share of the cases that was graded, in percent.
     share: u64,
     /// The worst crash and the number of others, if there are crashes.
     crash: Option<String>,
