@@ -120,6 +120,10 @@ fn a_writers_mistake_is_charged_as_in_finalized_scripts() {
     let groups = Causes::new(&cases).groups();
     assert_eq!(groups[0].cause.id, "writes:ATF-LINK-001");
     assert_eq!(groups[0].cases.len(), 2);
+    // If a header must not be rewritten at all, its values do not matter.
+    let mut cases = [of("ATF-WRTR-001", false), of("ATF-LINK-001", true)];
+    settle_charges(&mut cases);
+    assert_eq!(Causes::new(&cases).groups().len(), 2);
 }
 
 #[test]
