@@ -34,6 +34,9 @@ pub(super) fn headline(results: &Results) -> String {
     let faults = faults(results);
     match (faults.is_empty(), known) {
         (false, _) => faults.join(", "),
+        (true, 0) if results.cases.is_empty() => {
+            "Nothing was graded: the selected cases are for other roles".to_owned()
+        }
         (true, 0) if passed == 0 => "Nothing was graded".to_owned(),
         (true, 0) => match tally::share(&results.cases) {
             100 => format!("All {passed} passed"),

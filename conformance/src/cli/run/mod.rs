@@ -24,7 +24,7 @@ use atf_conformance::run::{
     run as grade, tasks,
 };
 use atf_report::{Form, Printable, Target};
-use clap::builder::{PathBufValueParser, TypedValueParser};
+use clap::builder::{PathBufValueParser, StringValueParser, TypedValueParser};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::interrupt::Interrupt;
@@ -50,8 +50,8 @@ pub(super) struct Options {
     /// Only cases whose names match; * also matches /
     #[arg(long = "case", value_name = "GLOB")]
     cases: Vec<String>,
-    /// Only cases about this rule
-    #[arg(long = "rule", value_name = "ID")]
+    /// Only cases about this rule, such as ATF-IFTR-004 or iftr-004
+    #[arg(long = "rule", value_name = "ID", value_parser = StringValueParser::new().map(rule_id))]
     rules: Vec<String>,
     /// Only this role
     #[arg(long = "role", value_name = "ROLE", value_parser = one_of(Role::ALL, Role::name))]
@@ -134,6 +134,14 @@ fn seconds(text: &str) -> Result<Duration, String> {
         .ok()
         .filter(|limit| !limit.is_zero())
         .ok_or_else(|| "must be greater than 0".to_owned())
+}
+
+fn rule_id(id: String) -> String {
+    let id = id.to_ascii_uppercase();
+    match id.strip_prefix("ATF-") {
+        Some(_) => id,
+        None => format!("ATF-{id}"),
+    }
 }
 
 fn in_folder(path: PathBuf) -> PathBuf {
