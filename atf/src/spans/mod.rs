@@ -146,7 +146,7 @@ pub enum SpanEnd {
     /// The call was the outermost one when too many calls were open.
     GivenUp,
     /// The call was open at the start of a gap: a [segment](crate::trace::Process) between two
-    /// others is missing.
+    /// others is missing, or events are in a [hole](crate::index::Hole).
     Interrupted,
 }
 

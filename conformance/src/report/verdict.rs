@@ -40,7 +40,7 @@ pub(super) fn headline(results: &Results) -> String {
         (true, 0) if passed == 0 => "Nothing was graded".to_owned(),
         (true, 0) => match tally::share(&results.cases) {
             100 => format!("All {passed} passed"),
-            percent => format!("All {passed} passed, {percent} % of the cases was graded"),
+            percent => format!("All {passed} passed, {percent} % of the cases were graded"),
         },
         (true, _) => format!("As expected: {passed} passed, known failures: {known}"),
     }

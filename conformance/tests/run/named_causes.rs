@@ -96,6 +96,16 @@ fn data_outranks_labels_and_crashes_are_grouped_by_line() {
     let (place, footer, size) = ("derived.count_source", "\"footer\"", "\"file_size\"");
     let label = (Grade::Label, place, footer, size, "ATF-IFTR-002");
     assert_eq!(id(Failure::WrongAccept, &[data, label]), "count-believed");
+    let verdict = (Grade::Label, "verdict", "recover", "accept", "ATF-IFTR-013");
+    assert_eq!(id(Failure::WrongLabel, &[verdict]), "label-accept");
+    let lost = (
+        Grade::Data,
+        "events[3]",
+        "an event",
+        "nothing",
+        "ATF-IFTR-013",
+    );
+    assert_ne!(id(Failure::WrongDecode, &[lost]), "footer-as-events");
     let answer = (Grade::Data, "answer", "a document", "none", "ATF-IFTR-002");
     let mut crash = result(Failure::Crash, &[answer]);
     assert_eq!(cause(&crash).unwrap().id, "crash:SIGSEGV:ATF-IFTR");
