@@ -51,7 +51,7 @@ pub(super) struct Options {
     #[arg(long = "case", value_name = "GLOB")]
     cases: Vec<String>,
     /// Only cases about this rule, such as ATF-IFTR-004 or iftr-004
-    #[arg(long = "rule", value_name = "ID", value_parser = StringValueParser::new().map(rule_id))]
+    #[arg(long = "rule", value_name = "ID", value_parser = StringValueParser::new().map(|id| rule_id(&id)))]
     rules: Vec<String>,
     /// Only this role
     #[arg(long = "role", value_name = "ROLE", value_parser = one_of(Role::ALL, Role::name))]
@@ -136,11 +136,12 @@ fn seconds(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "must be greater than 0".to_owned())
 }
 
-fn rule_id(id: String) -> String {
+fn rule_id(id: &str) -> String {
     let id = id.to_ascii_uppercase();
-    match id.strip_prefix("ATF-") {
-        Some(_) => id,
-        None => format!("ATF-{id}"),
+    if id.starts_with("ATF-") {
+        id
+    } else {
+        format!("ATF-{id}")
     }
 }
 
