@@ -82,9 +82,8 @@ impl Checksum {
         if stored == 0 {
             return Ok(Self::Absent);
         }
-        let mut crc = Crc32c::new();
-        for_each_chunk(input, start, end, |chunk| crc.update(chunk))?;
-        Self::compare(input, stored, crc.finish(), start, end)
+        let computed = Crc32c::of_range(input, start, end)?;
+        Self::compare(input, stored, computed, start, end)
     }
 
     /// Compares `stored` with the CRC-32C `computed` of the section from `start` to `end`. Reads
@@ -103,7 +102,13 @@ impl Checksum {
             return Ok(Self::Good);
         }
         let mut ieee = crc32fast::Hasher::new();
-        for_each_chunk(input, start, end, |chunk| ieee.update(chunk))?;
+        let mut window = Window::new(input);
+        let mut offset = start;
+        while offset < end {
+            let chunk = window.chunk(offset, end)?;
+            ieee.update(chunk);
+            offset = offset.saturating_add(chunk.len() as u64);
+        }
         Ok(if ieee.finalize() == stored {
             Self::Ieee { stored, computed }
         } else {
@@ -120,7 +125,6 @@ const LARGE_HOLE: u64 = 16 << 20;
 pub(crate) struct Crc32c(u32);
 
 impl Crc32c {
-    /// Creates the CRC-32C of no bytes.
     pub(crate) const fn new() -> Self {
         Self(0)
     }
@@ -167,15 +171,19 @@ impl Crc32c {
         }
     }
 
-    /// Returns the CRC-32C of all bytes so far.
     #[inline]
     pub(crate) fn finish(&self) -> u32 {
         self.0
     }
 
+    /// Adds the bytes of the next part, of which there are `size`.
+    pub(crate) fn append(&mut self, next: Self, size: u64) {
+        self.0 = Self::combine(self.0, next.0, size);
+    }
+
     /// Combines the CRC-32C `a` of one part with the CRC-32C `b` of the next part, which has
     /// `size_of_b` bytes. Takes about 30 µs.
-    pub(crate) fn combine(a: u32, b: u32, size_of_b: u64) -> u32 {
+    fn combine(a: u32, b: u32, size_of_b: u64) -> u32 {
         let mut shifted = a;
         let mut left = size_of_b;
         // The loop takes a single step, except for parts of more than 4 GiB on 32-bit systems.
@@ -186,21 +194,4 @@ impl Crc32c {
         }
         shifted ^ b
     }
-}
-
-/// Calls `update` with the bytes from `start` to `end`, in pieces.
-fn for_each_chunk(
-    input: &Input,
-    start: u64,
-    end: u64,
-    mut update: impl FnMut(&[u8]),
-) -> Result<()> {
-    let mut window = Window::new(input);
-    let mut offset = start;
-    while offset < end {
-        let chunk = window.chunk(offset, end)?;
-        update(chunk);
-        offset = offset.saturating_add(chunk.len() as u64);
-    }
-    Ok(())
 }

@@ -8,7 +8,6 @@ use crate::error::Error;
 pub(crate) enum Ending<P = Error> {
     /// Not computed yet, because the last events can add problems.
     Unknown,
-    /// The remaining problems.
     Known(std::vec::IntoIter<P>),
 }
 

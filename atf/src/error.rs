@@ -110,6 +110,19 @@ impl Error {
         error.with_rule(&rules::ATF_SESS_003)
     }
 
+    pub(crate) fn is_not_found(&self) -> bool {
+        self.0.kind == ErrorKind::Io(io::ErrorKind::NotFound)
+    }
+
+    /// Returns the message without the location. The system's own message includes its error
+    /// number, which can be looked up.
+    pub(crate) fn message(&self) -> String {
+        match &self.0.io {
+            Some(system) => system.to_string(),
+            None => self.0.kind.to_string(),
+        }
+    }
+
     /// Creates the error for a file whose contents do not fit in memory.
     #[cold]
     pub(crate) fn out_of_memory() -> Self {
@@ -182,6 +195,11 @@ impl Error {
     }
 }
 
+/// Returns a function that adds a path to an operating system error.
+pub(crate) fn at(path: &Path) -> impl Fn(io::Error) -> Error {
+    |error| Error::io(error).with_path(Some(path))
+}
+
 /// Appends a value read from a file; returns an error instead of aborting if memory runs out.
 #[inline]
 pub(crate) fn push<T>(values: &mut Vec<T>, value: T) -> Result<()> {
@@ -216,11 +234,7 @@ impl fmt::Display for Error {
         if let Some(field) = &self.0.field {
             write!(f, "{field}: ")?;
         }
-        // The system's own message includes its error number, which can be looked up.
-        match &self.0.io {
-            Some(system) => write!(f, "{system}")?,
-            None => write!(f, "{}", self.0.kind)?,
-        }
+        f.write_str(&self.message())?;
         match self.0.offset {
             Some(offset) => write!(f, " (at {offset:#x})"),
             None => Ok(()),

@@ -11,7 +11,6 @@ pub(crate) const FOOTER_SIZE: usize = Record::DetailFooter.size();
 
 /// A kind of footer: an index file's or a detail file's.
 pub(crate) trait Footer: Sized {
-    /// Its first four bytes.
     const MAGIC: [u8; 4];
 
     const RECORD: Record;
@@ -57,13 +56,11 @@ impl Wrong {
     }
 }
 
-/// Returns whether the reserved bytes are 0.
 pub(crate) fn reserved_is_zero<F: Footer>(wire: Wire, bytes: &[u8; FOOTER_SIZE]) -> bool {
     F::RECORD.nonzero_reserved(wire, bytes).next().is_none()
 }
 
-/// A footer and its offset.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Placed<F> {
     pub(crate) footer: F,
     pub(crate) bytes: [u8; FOOTER_SIZE],
@@ -83,9 +80,7 @@ impl<F> Placed<F> {
 pub(crate) enum Verdict<F> {
     /// A footer whose magic, count, length and position agree.
     Verified(Placed<F>),
-    /// A footer that contradicts the file.
     Damaged(Damaged),
-    /// Bytes that are not a footer.
     NoFooter,
 }
 
@@ -193,13 +188,9 @@ fn damaged(input: &Input, offset: u64, problems: impl Iterator<Item = Wrong>) ->
 
 fn magic_problem<F: Footer>(bytes: &[u8; FOOTER_SIZE]) -> Option<Wrong> {
     let [a, b, c, d, ..] = *bytes;
-    let found = [a, b, c, d];
-    let kind = ErrorKind::BadMagic {
-        found,
-        expected: F::MAGIC,
-    };
-    (found != F::MAGIC).then_some(Wrong {
-        kind,
+    let (found, expected) = ([a, b, c, d], F::MAGIC);
+    (found != expected).then_some(Wrong {
+        kind: ErrorKind::BadMagic { found, expected },
         field: "footer.magic",
         offset: offset!(DetailFooter.magic),
         rule: F::RULES.footer_magic,

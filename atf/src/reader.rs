@@ -28,7 +28,6 @@ pub(crate) trait FileReader {
     fn event_count(&self) -> u64;
     fn events_end(&self) -> u64;
     fn missing_events(&self) -> u64;
-    /// Returns the verified footer.
     fn found_footer(&self) -> Option<FoundFooter<'_>>;
     /// Returns the event count in the header, unless the header is a placeholder.
     fn stated_count(&self) -> Option<u64>;
@@ -274,11 +273,17 @@ macro_rules! reader_methods {
                 )
             }
 
-            /// Returns an error for each of these fields of a rewritten header whose value differs
-            /// from the one that the fourth item states. The second item is the rule that it breaks.
+            /// Returns an error for each of these fields of a rewritten header that is wrong.
             fn disagreeing(&self, facts: &[crate::reader::Fact]) -> Vec<crate::Error> {
-                let is_rewritten = !self.header.is_placeholder();
-                let facts = facts.iter().filter(|_| is_rewritten);
+                if self.header.is_placeholder() {
+                    Vec::new()
+                } else {
+                    self.differing(facts)
+                }
+            }
+
+            /// Returns an error for each of these fields of the header that is wrong.
+            pub(crate) fn differing(&self, facts: &[crate::reader::Fact]) -> Vec<crate::Error> {
                 let error = |&(name, rule, expected, by): &crate::reader::Fact| {
                     let field = crate::wire::Record::$header.field(self.header.wire, name);
                     let Some(field) = field else {
@@ -295,7 +300,7 @@ macro_rules! reader_methods {
                         error.with_offset(field.offset as u64).with_rule(rule)
                     })
                 };
-                facts.filter_map(error).collect()
+                facts.iter().filter_map(error).collect()
             }
 
             fn placed(&self) -> Option<&crate::footer::Placed<$footer>> {

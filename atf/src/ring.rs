@@ -51,12 +51,11 @@ pub(crate) struct Snapshot {
     is_used_without_details: bool,
 }
 
-/// One of the ring's areas.
 #[derive(Default)]
 struct Area {
     file: &'static str,
-    start_field: &'static str,
-    checksum_field: &'static str,
+    /// What the header's fields for this area begin with.
+    name: &'static str,
     start: u64,
     checksum: u32,
     bytes: Vec<u8>,
@@ -98,7 +97,7 @@ pub(crate) fn read(folder: &Path, options: OpenOptions) -> Result<Option<Snapsho
     };
     let input = match Input::open_in_session(&path, options) {
         Ok(input) => input,
-        Err(error) if *error.kind() == ErrorKind::Io(io::ErrorKind::NotFound) => return Ok(None),
+        Err(error) if error.is_not_found() => return Ok(None),
         Err(error) => return Err(error),
     };
     for _ in 0..ATTEMPTS {
@@ -189,51 +188,39 @@ enum Which {
 
 /// Returns the bytes of an area that contain events.
 fn area(input: &Input, header: &RingHeader, which: Which) -> Result<Area> {
-    let index_capacity = header.index_capacity.get();
-    let (file, before, numbers, checksum, fields) = match which {
+    let (file, name, before, numbers, checksum) = match which {
         Which::Index => (
             INDEX_FILE,
+            "index",
             0,
             [header.index_capacity, header.index_size, header.index_start],
             header.index_checksum.get(),
-            [
-                "header.index_capacity",
-                "header.index_size",
-                "header.index_start",
-                "header.index_checksum",
-            ],
         ),
         Which::Detail => (
             DETAIL_FILE,
-            index_capacity,
+            "detail",
+            header.index_capacity.get(),
             [
                 header.detail_capacity,
                 header.detail_size,
                 header.detail_start,
             ],
             header.detail_checksum.get(),
-            [
-                "header.detail_capacity",
-                "header.detail_size",
-                "header.detail_start",
-                "header.detail_checksum",
-            ],
         ),
     };
     let [capacity, size, start] = numbers.map(zerocopy::U64::get);
-    let [capacity_field, size_field, start_field, checksum_field] = fields;
-    let within = |found: u64, max: u64, field: &'static str| {
+    let within = |found: u64, max: u64, field: &str| {
         if found <= max {
             Ok(())
         } else {
             let error = error(input, ErrorKind::OutOfRange { found, min: 0, max });
-            Err(error.with_field(field))
+            Err(error.with_field(format!("header.{name}_{field}")))
         }
     };
     let room = input.size().saturating_sub(RingHeader::SIZE as u64);
     let most = room.saturating_sub(before).min(Ring::MAX_BYTES);
-    within(capacity, most, capacity_field)?;
-    within(size, capacity, size_field)?;
+    within(capacity, most, "capacity")?;
+    within(size, capacity, "size")?;
     // The size is at most 16 MiB and at most the size of the file.
     let bytes = zeros(usize::try_from(size).unwrap_or(usize::MAX));
     let mut bytes = bytes.map_err(|error| error.with_path(input.path()))?;
@@ -249,8 +236,7 @@ fn area(input: &Input, header: &RingHeader, which: Which) -> Result<Area> {
     }
     Ok(Area {
         file,
-        start_field,
-        checksum_field,
+        name,
         start,
         checksum,
         bytes,
@@ -260,7 +246,6 @@ fn area(input: &Input, header: &RingHeader, which: Which) -> Result<Area> {
 }
 
 impl Snapshot {
-    /// Returns whether the ring has no events.
     pub(crate) fn is_empty(&self) -> bool {
         self.index.bytes.is_empty() && self.detail.bytes.is_empty()
     }
@@ -299,10 +284,11 @@ impl Snapshot {
             return Err(error.with_field(area.file));
         };
         let (found, min, max) = (area.start, HEADER_SIZE as u64, file.size());
+        let start_field = format!("header.{}_start", area.name);
         let most_missing = if max < min { 0 } else { self.most_missing };
         if found < min || found.saturating_sub(max) > most_missing {
             let error = self.error(ErrorKind::OutOfRange { found, min, max });
-            return Err(error.with_field(area.start_field));
+            return Err(error.with_field(start_field));
         }
         // Do not read past the size that the file had when it was opened; it may have grown since.
         let size = usize::try_from(max.saturating_sub(found)).unwrap_or(usize::MAX);
@@ -320,7 +306,7 @@ impl Snapshot {
             let (own, rest) = overlap.split_at(in_file.len());
             if (at..).zip(own.iter().zip(in_file)).any(differs) {
                 let error = self.error(ErrorKind::RingDiffers { file: area.file });
-                return Err(error.with_field(area.start_field));
+                return Err(error.with_field(start_field));
             }
             (overlap, at) = (rest, at.saturating_add(own.len() as u64));
         }
@@ -333,7 +319,8 @@ impl Snapshot {
                 expected: checksum.into(),
                 by: area.file,
             };
-            return Err(self.error(kind).with_field(area.checksum_field));
+            let field = format!("header.{}_checksum", area.name);
+            return Err(self.error(kind).with_field(field));
         }
         let mut unreadable = Unreadable::default();
         for range in area.unreadable.iter() {

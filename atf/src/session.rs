@@ -92,7 +92,6 @@ impl SessionReader {
     /// The errors of [`open`](Self::open).
     pub fn open_with(path: impl AsRef<Path>, options: OpenOptions) -> Result<Self> {
         let path = path.as_ref();
-        let at = |error: Error| error.with_path(Some(path));
         match Self::of_process(path, options)? {
             Ok(session) => Ok(session),
             Err(folders) => {
@@ -102,7 +101,7 @@ impl SessionReader {
                     return Err(Error::symlink(&only));
                 }
                 let session = Self::of_process(&only, options)?;
-                session.map_err(|_| at(Error::new(ErrorKind::NotASession)))
+                session.map_err(|_| Error::new(ErrorKind::NotASession).with_path(Some(path)))
             }
         }
     }
@@ -365,10 +364,8 @@ impl SessionSummary {
             .index_events
             .saturating_add(thread.index().event_count());
         self.detail_events = self.detail_events.saturating_add(details);
-        self.time_range = match (self.time_range, times) {
-            (Some(all), Some(one)) => Some((all.0.min(one.0), all.1.max(one.1))),
-            (all, one) => all.or(one),
-        };
+        let ranges = self.time_range.into_iter().chain(times);
+        self.time_range = ranges.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)));
         Ok(())
     }
 }
@@ -432,11 +429,15 @@ pub fn is_part_of_trace(path: &Path) -> bool {
         _ => Path::new("."),
     };
     let is_trace = || {
-        let mut files = [INDEX_FILE, DETAIL_FILE].iter();
-        files.any(|file| fs::symlink_metadata(folder.join(file)).is_ok())
-            || Folders::list(folder).is_ok_and(|folders| !folders.threads.is_empty())
+        is_thread(folder) || Folders::list(folder).is_ok_and(|folders| !folders.threads.is_empty())
     };
     (is_file_name(&name) || name.starts_with(THREAD_FOLDER)) && is_trace()
+}
+
+/// Returns whether a folder directly contains a thread's files.
+pub(crate) fn is_thread(folder: &Path) -> bool {
+    let exists = |name| fs::symlink_metadata(folder.join(name)).is_ok();
+    exists(INDEX_FILE) || exists(DETAIL_FILE)
 }
 
 /// Returns whether a session has files of this name: a manifest, a recovery's report or a thread's

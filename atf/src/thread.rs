@@ -1,6 +1,5 @@
 //! A thread's two files and the links between their events.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::checksum::Checksum;
@@ -142,7 +141,7 @@ impl ThreadReader {
         let path = folder.to_path_buf();
         let mut detail = match Input::open_detail(&path.join(DETAIL_FILE), options) {
             Ok(input) => Some(Ok(input)),
-            Err(error) if *error.kind() == ErrorKind::Io(io::ErrorKind::NotFound) => None,
+            Err(error) if error.is_not_found() => None,
             Err(error) => Some(Err(error)),
         };
         // A finalized index is complete.
@@ -362,58 +361,26 @@ impl ThreadReader {
         if flag == file || !is_finalized || header.is_placeholder() {
             return None;
         }
-        let error = Error::new(ErrorKind::WrongDetailFlag { flag, file });
+        let kind = ErrorKind::WrongDetailFlag { flag, file };
+        let error = self.index.input.error(kind).with_field("header.flags");
         let offset = offset!(header.wire, IndexHeader.flags) as u64;
-        let path = self.path.join(INDEX_FILE);
-        Some(
-            error
-                .with_field("header.flags")
-                .with_offset(offset)
-                .with_path(Some(&path))
-                .with_rule(&rules::ATF_IHDR_018),
-        )
+        Some(error.with_offset(offset).with_rule(&rules::ATF_IHDR_018))
     }
 
     fn wrong_headers(&self) -> Vec<Error> {
         let Some(detail) = self.detail() else {
             return Vec::new();
         };
-        let (index, detail) = (self.index.header(), detail.header());
-        let (version, thread_id, arch, os) = (
-            offset!(DetailHeader.version),
-            offset!(detail.wire, DetailHeader.thread_id),
-            offset!(detail.wire, DetailHeader.arch),
-            offset!(detail.wire, DetailHeader.os),
-        );
-        let versions = (detail.wire.version().into(), index.wire.version().into());
-        let ids = (detail.thread_id.into(), index.thread_id.into());
-        let archs = (detail.arch.0.into(), index.arch.0.into());
-        let systems = (detail.os.0.into(), index.os.0.into());
+        let index = self.index.header();
         let (same_wire, same_id) = (&rules::ATF_LINK_008, &rules::ATF_LINK_009);
         let same_machine = &rules::ATF_LINK_010;
-        let facts: [(_, _, _, (u64, u64)); 4] = [
-            ("header.version", same_wire, version, versions),
-            ("header.thread_id", same_id, thread_id, ids),
-            ("header.arch", same_machine, arch, archs),
-            ("header.os", same_machine, os, systems),
-        ];
-        let path = self.path.join(DETAIL_FILE);
-        let wrong = facts
-            .into_iter()
-            .filter(|(.., (found, expected))| found != expected);
-        let error = |(field, rule, offset, (found, expected))| {
-            let error = Error::new(ErrorKind::Disagrees {
-                found,
-                expected,
-                by: INDEX_FILE,
-            });
-            error
-                .with_field(field)
-                .with_offset(offset as u64)
-                .with_path(Some(&path))
-                .with_rule(rule)
-        };
-        wrong.map(error).collect()
+        let version = index.wire.version().into();
+        detail.differing(&[
+            ("version", same_wire, version, INDEX_FILE),
+            ("thread_id", same_id, index.thread_id.into(), INDEX_FILE),
+            ("arch", same_machine, index.arch.0.into(), INDEX_FILE),
+            ("os", same_machine, index.os.0.into(), INDEX_FILE),
+        ])
     }
 }
 

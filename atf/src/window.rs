@@ -43,7 +43,6 @@ impl<'a> Window<'a> {
         }
     }
 
-    /// Returns the `N` bytes at `offset`.
     #[inline]
     pub(crate) fn record<const N: usize>(&mut self, offset: u64) -> Result<&[u8; N]> {
         if self.view(offset).len() < N {
@@ -186,7 +185,6 @@ fn after(bytes: &[u8], start: Option<u64>) -> &[u8] {
         .unwrap_or_default()
 }
 
-/// The bytes of a window.
 #[derive(Debug)]
 struct Buffer {
     /// The buffer's offset in the source.
@@ -218,7 +216,6 @@ impl Buffer {
         };
     }
 
-    /// Returns the offset after the buffered bytes.
     fn end(&self) -> u64 {
         self.start.saturating_add(self.bytes.len() as u64)
     }
@@ -317,16 +314,8 @@ pub(crate) fn end_without_zeros(input: &Input, start: u64, end: u64) -> Result<u
     while end > start {
         let size = end.saturating_sub(start).min(LARGEST);
         let chunk_start = end.saturating_sub(size);
-        let chunk = match input.as_bytes() {
-            Some(_) => match input.slice(chunk_start, end) {
-                Some(chunk) => chunk,
-                // Part of the range extends past the end of the file.
-                None => {
-                    let missing = end.saturating_sub(input.size());
-                    let error = input.error(ErrorKind::UnexpectedEnd { missing });
-                    return Err(error.with_offset(chunk_start));
-                }
-            },
+        let chunk = match input.slice(chunk_start, end) {
+            Some(chunk) => chunk,
             None => {
                 // The size is at most `LARGEST`.
                 buffer.resize(usize::try_from(size).unwrap_or(usize::MAX), 0);

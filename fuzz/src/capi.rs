@@ -70,14 +70,6 @@ fn checksum(checksum: Checksum) -> AtfChecksum {
     }
 }
 
-/// Returns the status that the C API must return after the last event.
-fn after_the_last(problems: &[atf::Error]) -> AtfStatus {
-    match problems {
-        [] => AtfStatus::None,
-        [..] => AtfStatus::Damaged,
-    }
-}
-
 /// Like [`capi`], for bytes opened as an index file.
 pub fn capi_index(data: &[u8]) {
     let mut reader: *mut AtfIndexReader = ptr::null_mut();
@@ -143,7 +135,12 @@ pub fn capi_index(data: &[u8]) {
         }
         assert_eq!(seq, count, "blocks contain all events");
         expected.scan().expect("as above");
-        assert_eq!(status, after_the_last(&expected.problems()));
+        let at_end = if expected.problems().is_empty() {
+            AtfStatus::None
+        } else {
+            AtfStatus::Damaged
+        };
+        assert_eq!(status, at_end);
         assert_eq!(info.file_size, data.len() as u64);
         assert_eq!(info.event_count, count);
         assert_eq!(info.events_end, expected.events_end());

@@ -60,12 +60,6 @@ enum Follower {
     Detail(Box<DetailFollower>, Vec<DetailEvent>),
 }
 
-#[derive(Debug, PartialEq, Eq)]
-enum End {
-    NotYet,
-    Finalized,
-}
-
 impl Follower {
     fn new(path: &Path, is_detail: bool) -> Self {
         if is_detail {
@@ -75,7 +69,8 @@ impl Follower {
         }
     }
 
-    fn drain(&mut self) -> atf::Result<End> {
+    /// Polls until nothing new is returned. Returns whether the follower reports the end.
+    fn drain(&mut self) -> atf::Result<bool> {
         match self {
             Self::Index(follower, events) => loop {
                 assert_eq!(follower.next_seq(), events.len() as u64);
@@ -84,16 +79,16 @@ impl Follower {
                         assert!(!new.is_empty());
                         events.extend(new.iter());
                     }
-                    Polled::NotYet => return Ok(End::NotYet),
-                    Polled::Finalized => return Ok(End::Finalized),
+                    Polled::NotYet => return Ok(false),
+                    Polled::Finalized => return Ok(true),
                 }
             },
             Self::Detail(follower, events) => loop {
                 assert_eq!(follower.next_seq(), events.len() as u64);
                 match follower.poll()? {
                     Polled::New(event) => events.push(event),
-                    Polled::NotYet => return Ok(End::NotYet),
-                    Polled::Finalized => return Ok(End::Finalized),
+                    Polled::NotYet => return Ok(false),
+                    Polled::Finalized => return Ok(true),
                 }
             },
         }
@@ -186,33 +181,31 @@ impl Growth {
         let scratch = scratch();
         let path = scratch.path().join("file");
         let mut follower = Follower::new(&path, self.is_detail);
-        let mut drain = |wanted| {
-            let end = follower
-                .drain()
-                .expect("the file is consistent with the events returned");
-            assert!(end == wanted || wanted == End::NotYet, "{end:?}");
+        let mut drain = || {
+            let is_over = follower.drain();
+            is_over.expect("the file is consistent with the events returned")
         };
-        drain(End::NotYet);
+        drain();
         let file = create(&path);
         file.set_len(self.set_aside.into()).expect("room");
         // The follower must see the preallocated space before events are written to it. Otherwise,
         // it could not tell whether the last event in that space is only half-written.
-        drain(End::NotYet);
+        drain();
         let whole = [placeholder, &last[placeholder.len()..]].concat();
         let mut start = 0;
         for end in self.ends(whole.len()) {
             patch(&file, start, &whole[start..end]);
             start = end;
-            drain(End::NotYet);
+            drain();
         }
         file.set_len(whole.len() as u64).expect("room");
-        drain(End::NotYet);
+        drain();
         // The header is written last.
         patch(&file, 0, &last[..placeholder.len()]);
         if is_finalized {
             // One poll may see a half-written header; the next one sees all of it.
-            drain(End::NotYet);
-            drain(End::Finalized);
+            drain();
+            assert!(drain(), "the end is not reported");
         }
         follower.compare(last, is_finalized);
     }

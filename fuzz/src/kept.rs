@@ -67,32 +67,34 @@ fn detail(thread: &ThreadReader, seq: u64, event: &IndexEvent) -> atf::Result<Op
     )))
 }
 
+/// Returns [`kept`] of each readable thread, by the name of its folder.
+pub(crate) fn kept_by_thread(session: &SessionReader) -> BTreeMap<String, Vec<Kept>> {
+    let threads = session.threads().iter().filter_map(|entry| {
+        let name = entry.path().file_name().expect("a folder");
+        let kept = kept(&entry.open().ok()?).expect("existing files can be read");
+        Some((name.to_string_lossy().into_owned(), kept))
+    });
+    threads.collect()
+}
+
 /// Checks that a recovered session has the events of the original, with their details.
 pub(crate) fn all_are_kept(original: &SessionReader, recovered: &SessionReader, report: &Report) {
     let all = serde_json::to_value(report).expect("a report");
-    let threads = |session: &SessionReader| {
-        let threads = session.threads().iter().filter_map(|entry| {
-            let name = entry.path().file_name().expect("a folder");
-            Some((name.to_string_lossy().into_owned(), entry.open().ok()?))
+    // Only a recovery reads a kill journal whose details do not belong to the thread.
+    let is_read_alike = |name: &str| {
+        let mut threads = all["sessions"].as_array().into_iter().flatten();
+        let thread = threads.find_map(|session| {
+            let mut threads = session["threads"].as_array()?.iter();
+            threads.find(|it| it["folder"] == name)
         });
-        // Only a recovery reads a kill journal whose details do not belong to the thread.
-        let is_read_alike = |name: &str| {
-            let mut threads = all["sessions"].as_array().into_iter().flatten();
-            let thread = threads.find_map(|session| {
-                let mut threads = session["threads"].as_array()?.iter();
-                threads.find(|it| it["folder"] == name)
-            });
-            let notes = thread.and_then(|thread| thread["notes"].as_array());
-            let mut notes = notes.into_iter().flatten();
-            !notes.any(|note| note["what"] == "ring_details_not_read")
-        };
-        let threads = threads.filter(|(name, _)| is_read_alike(name));
-        let kept = threads.map(|(name, thread)| {
-            let kept = kept(&thread).expect("existing files can be read");
-            (name, kept)
-        });
-        kept.collect::<BTreeMap<_, _>>()
+        let notes = thread.and_then(|thread| thread["notes"].as_array());
+        let mut notes = notes.into_iter().flatten();
+        !notes.any(|note| note["what"] == "ring_details_not_read")
     };
-    let [before, after] = [original, recovered].map(threads);
+    let [before, after] = [original, recovered].map(|session| {
+        let mut threads = kept_by_thread(session);
+        threads.retain(|name, _| is_read_alike(name));
+        threads
+    });
     assert!(before == after, "{before:#?}\n{after:#?}\n{report}");
 }

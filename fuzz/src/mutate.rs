@@ -85,7 +85,6 @@ pub fn minimize(target: Target, input: &[u8]) -> Vec<u8> {
 #[derive(Debug)]
 pub struct Chance(Random);
 
-/// Boundary values.
 const EDGES: [u64; 12] = [
     0,
     1,

@@ -4,12 +4,13 @@ use arbitrary::{Arbitrary, Unstructured};
 use atf::Wire;
 use atf::detail::DetailReader;
 use atf::index::{IndexFooter, IndexReader};
-use atf::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE, Ring, ThreadReader};
+use atf::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE, ThreadReader};
 use atf::wire::Record;
-use crc_fast::CrcAlgorithm;
+use atf_samples::files::{padded, ring_after};
 
 use crate::packed;
 use crate::scratch::{put, scratch};
+use crate::session::Damage;
 use crate::writer::{HEADER_SIZE as HEADER, Ops};
 
 /// How a thread's events are split between its files and its kill journal.
@@ -17,10 +18,7 @@ use crate::writer::{HEADER_SIZE as HEADER, Ops};
 struct Killed<'a> {
     index: Parted,
     detail: Parted,
-    /// Bytes of the kill journal to change: their offsets and new values.
-    changes: Vec<(u16, u8)>,
-    /// The size to which the kill journal is truncated.
-    cut: Option<u16>,
+    journal: Damage,
     ops: Ops<'a>,
 }
 
@@ -28,9 +26,7 @@ struct Killed<'a> {
 /// numbers are reduced to the section's size.
 #[derive(Debug, Arbitrary)]
 struct Parted {
-    /// The start of the area.
     start: u16,
-    /// The size of the area.
     size: u16,
     /// The number of the area's bytes that are already in the file.
     written: u16,
@@ -39,9 +35,8 @@ struct Parted {
 /// A file and its journal area.
 struct Part {
     file: Vec<u8>,
-    start: u64,
-    checksum: u32,
-    area: Vec<u8>,
+    /// The offset of the area in the file.
+    start: usize,
     /// The file, continued with everything in the kill journal.
     whole: Vec<u8>,
 }
@@ -65,22 +60,15 @@ pub fn ring(data: &[u8]) {
     let (placeholder, last) = index.expect("there is always an index file");
     let index = killed.index.part(&placeholder, &last);
     let detail = detail.map(|(placeholder, last)| killed.detail.part(&placeholder, &last));
-    let mut ring = ring_of(written.wire.version(), &index, detail.as_ref());
-    for (place, value) in &killed.changes {
-        if let Some(byte) = ring.get_mut(usize::from(*place)) {
-            *byte = *value;
-        }
-    }
-    if let Some(cut) = killed.cut {
-        ring.truncate(cut.into());
-    }
+    let mut ring = ring_of(written.wire.version(), [Some(&index), detail.as_ref()]);
+    killed.journal.apply(&mut ring);
     put(&folder.join(INDEX_FILE), &index.file);
     put(&folder.join(RING_FILE), &ring);
     if let Some(detail) = &detail {
         put(&folder.join(DETAIL_FILE), &detail.file);
     }
     any_ring(folder);
-    if killed.changes.is_empty() && killed.cut.is_none() {
+    if killed.journal.is_none() {
         as_written(folder, &index, detail.as_ref());
     }
 }
@@ -101,7 +89,7 @@ pub(crate) fn killed(index: &[u8], detail: Option<&[u8]>) -> Vec<u8> {
     let index = part(index);
     let detail = detail.map(part);
     let version = index.file.get(VERSION_AT).copied().unwrap_or_default();
-    let mut ring = ring_of(version, &index, detail.as_ref());
+    let mut ring = ring_of(version, [Some(&index), detail.as_ref()]);
     // Use the thread's actual id.
     let thread_id = index.file.get(THREAD_ID_AT..THREAD_ID_AT + 4);
     if let Some(thread_id) = thread_id {
@@ -131,47 +119,20 @@ impl Parted {
         let file = |end: usize| [placeholder, &section[..end]].concat();
         Part {
             file: file(start + written),
-            start: (HEADER + start) as u64,
-            checksum: crc32c(&section[..start]),
-            area: section[start..start + size].to_vec(),
+            start: HEADER + start,
             whole: file(start + size),
         }
     }
 }
 
-fn crc32c(bytes: &[u8]) -> u32 {
-    let checksum = crc_fast::checksum(CrcAlgorithm::Crc32Iscsi, bytes);
-    checksum.try_into().expect("32 bits")
-}
-
-fn ring_of(version: u8, index: &Part, detail: Option<&Part>) -> Vec<u8> {
-    let empty = Vec::new();
-    let detail_area = detail.map_or(&empty, |detail| &detail.area);
-    let mut header = vec![0; Record::RingHeader.size()];
-    let mut put = |field: &str, bytes: &[u8]| {
-        let at = offset(field);
-        header[at..at + bytes.len()].copy_from_slice(bytes);
-    };
-    put("magic", &Ring::MAGIC);
-    put("endian", &[1]);
-    put("version", &[version]);
-    put("thread_id", &7_u32.to_le_bytes());
-    let number = |size: usize| (size as u64).to_le_bytes();
-    let start = detail.map_or(HEADER as u64, |detail| detail.start);
-    for (field, value) in [
-        ("index_capacity", number(index.area.len())),
-        ("index_start", index.start.to_le_bytes()),
-        ("index_size", number(index.area.len())),
-        ("detail_capacity", number(detail_area.len())),
-        ("detail_start", start.to_le_bytes()),
-        ("detail_size", number(detail_area.len())),
-    ] {
-        put(field, &value);
-    }
-    put("index_checksum", &index.checksum.to_le_bytes());
-    let checksum = detail.map_or(0, |detail| detail.checksum);
-    put("detail_checksum", &checksum.to_le_bytes());
-    [&header, &index.area[..], detail_area].concat()
+/// Returns the kill journal of a thread. A file may be missing or shorter than a header.
+fn ring_of(version: u8, files: [Option<&Part>; 2]) -> Vec<u8> {
+    let starts = files.map(|file| file.map_or(HEADER, |file| file.start));
+    let wholes = files.map(|file| {
+        let whole = file.map_or(&[][..], |file| &file.whole[..]);
+        padded(whole, HEADER.saturating_sub(whole.len()))
+    });
+    ring_after(version, 7, wholes.each_ref().map(Vec::as_slice), starts)
 }
 
 fn all<T>(events: impl Iterator<Item = atf::Result<T>>) -> Vec<T> {

@@ -110,7 +110,11 @@ fn name_of(path: &Path, folder: &Path) -> String {
 }
 
 /// Returns all files below a folder, sorted, without following symlinks.
-fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+///
+/// # Errors
+///
+/// Returns file system errors.
+pub fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
     while let Some(folder) = folders.pop() {

@@ -15,7 +15,6 @@ use crate::packed;
 use crate::scratch::{put, scratch};
 use crate::writer::Ops;
 
-/// A session on disk.
 #[derive(Debug, Arbitrary)]
 struct Session<'a> {
     manifest: Option<Manifest<'a>>,
@@ -59,14 +58,21 @@ enum ThreadFiles<'a> {
     },
 }
 
+/// Changes to a file.
 #[derive(Debug, Arbitrary)]
-struct Damage {
+pub(crate) struct Damage {
+    /// Bytes to change: their offsets and new values.
     bytes: Vec<(u16, u8)>,
+    /// The size to which the file is truncated.
     cut: Option<u16>,
 }
 
 impl Damage {
-    fn apply(&self, bytes: &mut Vec<u8>) {
+    pub(crate) fn is_none(&self) -> bool {
+        self.bytes.is_empty() && self.cut.is_none()
+    }
+
+    pub(crate) fn apply(&self, bytes: &mut Vec<u8>) {
         if let Some(cut) = self.cut {
             bytes.truncate(usize::from(cut));
         }

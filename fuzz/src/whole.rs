@@ -16,7 +16,7 @@ use atf::thread::{DETAIL_FILE, INDEX_FILE, ThreadReader};
 use atf::{Checksum, Completeness, OpenOptions, Wire};
 use atf_conformance::{Checked, Verdict};
 
-use crate::kept::{Kept, all_are_kept, kept};
+use crate::kept::{Kept, all_are_kept, kept_by_thread};
 use crate::scratch::scratch;
 
 /// Reads a session in every possible way.
@@ -307,14 +307,11 @@ fn checked(session: &SessionReader, folder: &Path) {
 
 /// Returns each thread's events, without the depth, which only one wire version stores.
 fn kept_of(session: &SessionReader) -> BTreeMap<String, Vec<Kept>> {
-    let thread = |entry: &ThreadEntry| {
-        let thread = entry.open().expect("it was just written");
-        let mut events = kept(&thread).expect("as above");
-        events.iter_mut().for_each(|event| event.depth = None);
-        let name = entry.path().file_name().expect("a folder");
-        (name.to_string_lossy().into_owned(), events)
-    };
-    session.threads().iter().map(thread).collect()
+    let mut threads = kept_by_thread(session);
+    let events = threads.values_mut().flatten();
+    events.for_each(|event| event.depth = None);
+    assert_eq!(threads.len(), session.threads().len(), "just written");
+    threads
 }
 
 fn converted(original: &SessionReader, folder: &Path, scratch: &Path) {

@@ -67,7 +67,6 @@ pub(crate) struct Written {
 }
 
 impl Ops<'_> {
-    /// Runs all operations.
     pub(crate) fn run(&self, thread_id: u32) -> Written {
         let memory = Memory::new();
         let wire = Wire::ALL[usize::from(self.is_version_2)];
@@ -153,15 +152,12 @@ impl Ops<'_> {
                 Op::Flush => writer.flush().expect("memory never fails"),
             }
         }
-        let is_finalized = match self.end {
-            End::Finalize => {
-                let summary = writer.finalize().expect("memory never fails");
-                let lost = dropped + reserved.len() as u64;
-                assert_eq!(summary.dropped_details, lost);
-                true
-            }
-            End::Drop => false,
-        };
+        let is_finalized = matches!(self.end, End::Finalize);
+        if is_finalized {
+            let summary = writer.finalize().expect("memory never fails");
+            let lost = dropped + reserved.len() as u64;
+            assert_eq!(summary.dropped_details, lost);
+        }
         drop(writer);
         Written {
             index: memory.bytes("t/index.atf").expect("it was created"),

@@ -17,12 +17,10 @@ const RECORD: usize = 64;
 /// The number of combinations for each kind of file.
 const COMBINATIONS: usize = 13976;
 
-/// A fault.
 #[derive(Debug, Clone)]
 enum Fault {
     /// Adds a number to the 32-bit number at an offset.
     Add(usize, u32),
-    /// Appends bytes.
     Append(Vec<u8>),
     /// Removes bytes from the end.
     Cut(usize),

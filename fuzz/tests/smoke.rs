@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use atf_conformance::corpus::{self, edition};
-use atf_fuzz::found;
+use atf_fuzz::{found, seeds};
 use atf_samples::random::Random;
 
 type Body = fn(&[u8]);
@@ -40,24 +40,10 @@ fn feed(body: Body, path: &Path, count: usize) {
     }
 }
 
-/// Returns all files below a folder of the repository whose names end with `ending`.
-fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
-    files_below(&Path::new("..").join(folder), ending)
-}
-
-fn files_below(folder: &Path, ending: &str) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).expect("the repository's own folder") {
-            let path = entry.expect("as above").path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.to_string_lossy().ends_with(ending) {
-                found.push(path);
-            }
-        }
-    }
+/// Returns all files below a folder whose names end with `ending`.
+fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let mut found = seeds::files(folder).expect("our own folder");
+    found.retain(|path| path.to_string_lossy().ends_with(ending));
     assert!(!found.is_empty(), "no {ending} below {}", folder.display());
     found
 }
@@ -73,7 +59,7 @@ fn files_never_panic() {
         (atf_fuzz::capi, "samples", "detail.atf"),
     ];
     for (body, folder, ending) in bodies {
-        for path in files(folder, ending) {
+        for path in files(&Path::new("..").join(folder), ending) {
             feed(body, &path, 64);
         }
     }
@@ -125,7 +111,7 @@ fn two_decoders_agree() {
     edition::copy(corpus.path(), &corpus::cases()).expect("we own this folder");
     for folder in [Path::new("../samples"), corpus.path()] {
         for ending in ["index.atf", "detail.atf"] {
-            let files = files_below(folder, ending);
+            let files = files(folder, ending);
             // Neighbouring files are similar, so only some are needed.
             let some = files.iter().step_by(files.len() / 25 + 1);
             // This body writes files, which takes longer.
@@ -147,7 +133,7 @@ fn threads_are_read_with_any_ring() {
 /// Every seed has its target's input format, and no target panics on its seeds.
 #[test]
 fn corpus_seeds_cause_no_panics() {
-    let seeds = atf_fuzz::seeds::seeds(Path::new("..")).expect("the repository's own folders");
+    let seeds = seeds::seeds(Path::new("..")).expect("the repository's own folders");
     for target in atf_fuzz::TARGETS {
         let seeds = &seeds[target.name];
         assert!(seeds.len() > 10, "{}: {} seeds", target.name, seeds.len());
@@ -165,7 +151,7 @@ fn all_lists_of_targets_agree() {
     let nightly = fs::read_to_string("../.github/workflows/nightly.yml").expect("our own");
     let names = atf_fuzz::TARGETS.map(|target| target.name).join(", ");
     assert!(nightly.contains(&format!("target: [{names}]\n")));
-    let bodies = files("fuzz/fuzz_targets", ".rs");
+    let bodies = files(Path::new("fuzz_targets"), ".rs");
     assert_eq!(bodies.len(), atf_fuzz::TARGETS.len());
     // cargo-fuzz treats every binary as a target.
     assert_eq!(manifest.matches("[[bin]]").count(), atf_fuzz::TARGETS.len());

@@ -80,7 +80,6 @@ impl Row<'_> {
         self
     }
 
-    /// Counts CPU time.
     pub(crate) fn cpu(mut self) -> Self {
         self.time = Time::Cpu;
         self

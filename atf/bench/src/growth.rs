@@ -17,7 +17,6 @@ use crate::table::{Amount, millions, three_digits};
 
 const COUNTS: [u64; 3] = [100_000, 1_000_000, 10_000_000];
 
-/// Adds the figures for each kind of growth.
 pub(crate) fn run(context: &mut Context) -> Result<()> {
     let (tape, folder) = (Tape::new(), context.path("growth"));
     let mut written = Vec::new();

@@ -5,13 +5,10 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// The result type of benchmark code.
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// The kind of time measured.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Time {
-    /// Wall-clock time.
     Wall,
     /// CPU time of the process and of the commands that it ran, including kernel time. Used for
     /// writes, because the time a file system spends on pages varies and is beyond the program's
@@ -96,7 +93,6 @@ pub(crate) fn checked<T: PartialEq, E: Into<Box<dyn std::error::Error>>>(
     }
 }
 
-/// Times one run.
 fn once(time: Time, mut work: impl FnMut(&mut Stopwatch) -> Result<()>) -> Result<Duration> {
     let mut stopwatch = Stopwatch {
         time,
@@ -146,7 +142,6 @@ pub(crate) fn compare(
     Ok(comparison)
 }
 
-/// The times of all pairs.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Comparison {
     ours: Vec<Duration>,

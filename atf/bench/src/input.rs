@@ -16,7 +16,6 @@ use tempfile::TempDir;
 use crate::context::Context;
 use crate::harness::{Result, Stopwatch};
 
-/// The size of an event in bytes.
 pub(crate) const EVENT_SIZE: usize = IndexEvent::SIZE;
 /// The size in bytes of the header before the events.
 pub(crate) const HEADER_SIZE: usize = 64;
@@ -57,7 +56,6 @@ impl Session {
         })
     }
 
-    /// Returns the session's folder.
     pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
@@ -92,7 +90,6 @@ impl Warm {
         Ok(Self(Arc::new(map)))
     }
 
-    /// Returns all bytes of the file.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.0
     }
@@ -162,7 +159,6 @@ pub(crate) struct Tape {
 }
 
 impl Tape {
-    /// Generates the events to replay.
     pub(crate) fn new() -> Self {
         let synth = Synth::default();
         let events: Vec<Event> = synth.thread(0).take(2_048).map(|made| made.event).collect();
@@ -172,12 +168,10 @@ impl Tape {
         Self { events, lap_ns }
     }
 
-    /// Returns the recorded events.
     pub(crate) fn events(&self) -> &[Event] {
         &self.events
     }
 
-    /// Returns the time between laps in nanoseconds.
     pub(crate) fn lap_ns(&self) -> u64 {
         self.lap_ns
     }

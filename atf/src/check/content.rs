@@ -47,7 +47,6 @@ pub(crate) fn event(
     }
 }
 
-/// Checks the order of two consecutive index events.
 fn order(before: &IndexEvent, event: &IndexEvent, at: &At, findings: &mut impl Findings) {
     if event.timestamp_ns < before.timestamp_ns {
         findings.add(&rules::ATF_IEVT_001, at.field("timestamp_ns"), || {

@@ -51,12 +51,9 @@ fn identity(detail: &DetailReader, report: &mut FileReport) {
     let header = detail.header();
     let at = At::header(Record::DetailHeader, detail.wire());
     at.reserved(detail.header_bytes(), &rules::ATF_DHDR_008, report);
-    if header.arch.name().is_none() {
-        at.unknown("arch", header.arch.0, &rules::ATF_DHDR_006, report);
-    }
-    if header.os.name().is_none() {
-        at.unknown("os", header.os.0, &rules::ATF_DHDR_007, report);
-    }
+    let (arch, os) = (header.arch, header.os);
+    at.unknown("arch", arch.0, arch.name(), &rules::ATF_DHDR_006, report);
+    at.unknown("os", os.0, os.name(), &rules::ATF_DHDR_007, report);
 }
 
 /// Checks the events one by one. Returns the smallest and the largest `index_seq`.

@@ -18,7 +18,6 @@ pub(crate) enum Times {
     /// There are no events.
     #[default]
     None,
-    /// The timestamps of the first and the last event.
     Range(u64, u64),
 }
 

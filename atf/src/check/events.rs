@@ -88,7 +88,7 @@ impl Order {
         bytes: &[u8; IndexEvent::SIZE],
         report: &mut FileReport,
     ) -> Result<(), Error> {
-        let offset = event_offset(index, seq)?;
+        let offset = index.offset_of(seq);
         if index.is_hole(bytes)? {
             let place = Place::at(format!("events[{seq}]"), offset);
             report.add(&rules::ATF_IEVT_006, place, || {
@@ -102,7 +102,7 @@ impl Order {
             return Ok(());
         }
         let thread_id = index.header().thread_id;
-        let event = IndexEvent::decode(index.wire(), thread_id, bytes);
+        let event = index.decode(bytes);
         let at = At::event(index.wire(), seq, offset);
         content::event(&event, self.before.as_ref(), thread_id, &at, report);
         if self.has_reserved {
@@ -115,10 +115,4 @@ impl Order {
         }
         Ok(())
     }
-}
-
-/// Returns the offset of an event that was read.
-fn event_offset(index: &IndexReader, seq: u64) -> Result<u64, Error> {
-    let offset = index.event_offset(seq);
-    offset.ok_or_else(|| Error::internal("an event that was read has an offset"))
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::rules::Verdict;
-use crate::rules::{Rule, Severity, table as rules};
+use crate::json::{names, objects};
+use crate::rules::{Party, ReaderDoes, Rule, Severity, Verdict, table as rules};
 
 /// A place in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -159,7 +159,6 @@ impl FileReport {
         }
     }
 
-    /// Returns whether there are no findings.
     pub(crate) fn is_empty(&self) -> bool {
         self.findings.is_empty()
     }
@@ -294,4 +293,22 @@ impl Findings for Option<Finding> {
             *self = Some(Finding::new(rule, place, message()));
         }
     }
+}
+
+objects! {
+    Place { field, offset }
+    Summary {
+        files, absent, accept, recover, reject, events, details, missing, must, should, advice,
+        unreadable,
+    }
+}
+
+names! {
+    pub Kind {
+        Index = "index", Detail = "detail", Ring = "ring", Manifest = "manifest", Folder = "folder",
+    }
+    pub Verdict { Accept = "accept", Recover = "recover", Reject = "reject" }
+    pub Severity { Advice = "advice", Should = "should", Must = "must" }
+    Party { Writer = "writer", Reader = "reader", Validator = "validator" }
+    ReaderDoes { Ignore = "ignore", Warn = "warn", Recover = "recover", Reject = "reject" }
 }

@@ -53,22 +53,18 @@ fn identity(index: &IndexReader, report: &mut FileReport) {
     let header = index.header();
     let at = At::header(Record::IndexHeader, index.wire());
     at.reserved(index.header_bytes(), &rules::ATF_IHDR_012, report);
-    if header.arch.name().is_none() {
-        at.unknown("arch", header.arch.0, &rules::ATF_IHDR_008, report);
-    }
-    if header.os.name().is_none() {
-        at.unknown("os", header.os.0, &rules::ATF_IHDR_009, report);
-    }
-    let clock = header.clock_type;
-    match (clock.name(), header.os.name()) {
-        (None, _) => at.unknown("clock_type", clock.0, &rules::ATF_IHDR_010, report),
-        (Some(name), Some(os)) if !has_clock(header.os, clock) => {
-            report.add(&rules::ATF_IHDR_011, at.field("clock_type"), || {
-                let (clock, number) = (clock.0, header.os.0);
-                format!("{clock} ({name}) is not a clock of os {number} ({os})")
-            });
-        }
-        _ => {}
+    let (arch, os, clock) = (header.arch, header.os, header.clock_type);
+    at.unknown("arch", arch.0, arch.name(), &rules::ATF_IHDR_008, report);
+    at.unknown("os", os.0, os.name(), &rules::ATF_IHDR_009, report);
+    let (field, rule) = ("clock_type", &rules::ATF_IHDR_010);
+    at.unknown(field, clock.0, clock.name(), rule, report);
+    if let (Some(name), Some(os_name)) = (clock.name(), os.name())
+        && !has_clock(os, clock)
+    {
+        report.add(&rules::ATF_IHDR_011, at.field(field), || {
+            let (clock, os) = (clock.0, os.0);
+            format!("{clock} ({name}) is not a clock of os {os} ({os_name})")
+        });
     }
     let unknown = header.flags.0 & !IndexFlags::HAS_DETAIL_FILE.0;
     if unknown != 0 {

@@ -94,13 +94,8 @@ impl<'a> Pair<'a> {
         index: &mut IndexCursor<'_>,
         seq: u64,
     ) -> Result<Option<IndexEvent>, Error> {
-        let thread_id = self.index.header().thread_id;
         match index.bytes(seq)? {
-            Some(bytes) if !self.index.is_hole(&bytes)? => Ok(Some(IndexEvent::decode(
-                self.index.wire(),
-                thread_id,
-                &bytes,
-            ))),
+            Some(bytes) if !self.index.is_hole(&bytes)? => Ok(Some(self.index.decode(&bytes))),
             _ => Ok(None),
         }
     }
@@ -119,11 +114,7 @@ impl<'a> Pair<'a> {
     }
 
     fn index_place(&self, seq: u64) -> Place {
-        let wire = self.index.wire();
-        match self.index.event_offset(seq) {
-            Some(offset) => At::event(wire, seq, offset).field("detail_seq"),
-            None => Place::in_field(format!("events[{seq}].detail_seq")),
-        }
+        At::event(self.index.wire(), seq, self.index.offset_of(seq)).field("detail_seq")
     }
 }
 

@@ -8,7 +8,7 @@ use crate::files::MANIFEST_FILE;
 use crate::manifest::{Loss, LossKind, Losses, Manifest, ManifestThread, Missing, key};
 
 use super::end::{self, Times};
-use super::output::{Output, add_problem, broken, linked, report_on, without_path};
+use super::output::{Output, add_problem, broken, linked, report_on};
 use super::thread::Facts;
 use crate::check::finding::{FileReport, Findings, Kind, Place};
 use crate::rules::table as rules;
@@ -27,7 +27,6 @@ pub(crate) struct SessionFacts {
 }
 
 impl SessionFacts {
-    /// Adds the facts about a thread's folder.
     pub(crate) fn add(&mut self, id: u32, is_listed: bool, facts: &Facts) {
         self.with_folder.insert(id);
         if !is_listed {
@@ -44,7 +43,7 @@ impl SessionFacts {
 /// Checks a manifest on its own, without its session.
 pub(super) fn file(path: &Path, output: &mut dyn Output) {
     match Manifest::open(path) {
-        Err(error) => output.unreadable(path, &without_path(&error)),
+        Err(error) => output.unreadable(path, &error.message()),
         Ok(manifest) => {
             report_on(path, Kind::Manifest, output, |report| {
                 alone(&manifest, report)

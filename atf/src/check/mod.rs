@@ -29,12 +29,10 @@ pub(crate) mod end;
 mod events;
 mod finding;
 mod index;
-mod json;
 pub(crate) mod link;
 pub(crate) mod manifest;
 mod one_pass;
 mod output;
-mod parallel;
 pub(crate) mod place;
 mod ring;
 mod session;
@@ -50,7 +48,7 @@ pub use crate::rules::Verdict;
 pub(crate) use finding::Findings;
 pub use finding::{FileReport, Finding, Kind, Place, Summary};
 pub use output::Output;
-pub use parallel::check_all;
+pub use walk::check_all;
 
 // For the commands.
 #[doc(hidden)]

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use crate::detail::{DetailEvent, DetailHeader, EventStream, FunctionPayload};
 use crate::files::DETAIL_FILE;
-use crate::index::{IndexEvent, IndexReader, is_zero};
+use crate::index::{IndexReader, is_zero};
 use crate::thread::ThreadReader;
 
 use super::content;
@@ -50,7 +50,6 @@ impl Links {
 }
 
 impl OnePass {
-    /// Creates the check of a thread's folder.
     pub(super) fn new(folder: &Path) -> Self {
         Self {
             details: None,
@@ -102,7 +101,7 @@ impl OnePass {
                 return false;
             }
         };
-        let event = IndexEvent::decode(index.wire(), index.header().thread_id, record);
+        let event = index.decode(record);
         // An all-zero event may be part of a hole.
         let is_linked = event.detail_seq == Some(detail.seq) && !is_zero(record);
         let function = payload.and_then(FunctionPayload::split);

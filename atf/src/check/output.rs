@@ -36,21 +36,12 @@ pub(super) fn refused(path: &Path, kind: Kind, error: &Error, output: &mut dyn O
         _ => place_of(error),
     };
     let Some(rule) = error.rule() else {
-        return output.unreadable(path, &without_path(error));
+        return output.unreadable(path, &error.message());
     };
     report.add(rule, place, || error.kind().to_string());
     output.file(report);
 }
 
-/// Returns an error's text without the path, because every report begins with the path.
-pub(super) fn without_path(error: &Error) -> String {
-    match (error.kind(), std::error::Error::source(error)) {
-        (ErrorKind::Io(_), Some(source)) => source.to_string(),
-        _ => error.kind().to_string(),
-    }
-}
-
-/// Returns the place of an error.
 pub(super) fn place_of(error: &Error) -> Place {
     let field = error.field().unwrap_or_default().to_owned();
     Place {
@@ -77,7 +68,7 @@ pub(super) fn report_on(
     let mut report = FileReport::new(path, kind);
     match fill(&mut report) {
         Ok(()) => output.file(report),
-        Err(error) => output.unreadable(path, &without_path(&error)),
+        Err(error) => output.unreadable(path, &error.message()),
     }
 }
 

@@ -94,17 +94,20 @@ impl At {
         )
     }
 
-    /// Reports a field whose number has no known name.
+    /// Reports a field if its number has no `name`.
     pub(crate) fn unknown(
         &self,
         field: &str,
         number: u8,
+        name: Option<&str>,
         rule: &'static Rule,
         findings: &mut impl Findings,
     ) {
-        findings.add(rule, self.field(field), || {
-            format!("unknown {field} {number}")
-        });
+        if name.is_none() {
+            findings.add(rule, self.field(field), || {
+                format!("unknown {field} {number}")
+            });
+        }
     }
 
     /// Reports the record's reserved fields that are not 0.

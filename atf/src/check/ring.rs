@@ -6,7 +6,7 @@ use crate::files::RING_FILE;
 use crate::thread::ThreadReader;
 use crate::{Completeness, ErrorKind};
 
-use super::output::{Output, broken, linked, place_of, without_path};
+use super::output::{Output, broken, linked, place_of};
 use crate::check::finding::{FileReport, Kind};
 use crate::rules::table as rules;
 
@@ -26,7 +26,7 @@ pub(super) fn check(thread: &ThreadReader, output: &mut dyn Output) {
         return linked(&path, Kind::Ring, output);
     }
     let Some(rule) = problem.rule() else {
-        return output.unreadable(&path, &without_path(problem));
+        return output.unreadable(&path, &problem.message());
     };
     let mut report = FileReport::new(&path, Kind::Ring);
     report.add(rule, place_of(problem), || {

@@ -44,12 +44,10 @@ impl Session {
         })
     }
 
-    /// Returns the number of threads.
     pub(super) fn threads(&self) -> usize {
         self.reader.threads().len()
     }
 
-    /// Checks the thread at `position`.
     pub(super) fn check_thread(&self, position: usize, output: &mut dyn Output) {
         let entry = self.reader.threads().get(position);
         let Some((entry, found)) = entry.zip(self.found.get(position)) else {
@@ -104,10 +102,7 @@ fn clock(entry: &ThreadEntry) -> Option<u8> {
 
 fn check_thread(entry: &ThreadEntry, clock: Option<(u8, u32)>, output: &mut dyn Output) -> Found {
     let found = match entry.presence() {
-        Presence::Folder => {
-            let id = Some(entry.id());
-            thread::check(entry.path(), &thread::Expected { id, clock }, output)
-        }
+        Presence::Folder => thread::check(entry.path(), Some(entry.id()), clock, output),
         Presence::SymbolicLink => {
             linked(entry.path(), Kind::Folder, output);
             thread::Facts::without_index(false)

@@ -12,7 +12,7 @@ use crate::{Error, ErrorKind, OpenOptions};
 use super::end::Times;
 use super::link::{Backward, Pair};
 use super::one_pass::OnePass;
-use super::output::{Output, add_problem, broken, linked, place_of, refused, without_path};
+use super::output::{Output, add_problem, broken, linked, place_of, refused};
 use super::{detail, index, ring};
 use crate::check::Verdict;
 use crate::check::content;
@@ -42,33 +42,26 @@ impl Facts {
 /// Checks a thread's folder on its own, without its session. If the folder's name contains a thread
 /// id, the header must contain the same one.
 pub(super) fn folder(path: &Path, output: &mut dyn Output) {
-    let own = Expected {
-        id: id_in_name(path),
-        clock: None,
-    };
-    check(path, &own, output);
+    check(path, id_in_name(path), None, output);
 }
 
-/// Returns the thread id in a folder's name.
 pub(super) fn id_in_name(folder: &Path) -> Option<u32> {
     thread_id(&folder.file_name()?.to_string_lossy())
 }
 
-/// Values that the session requires in the index header.
-#[derive(Debug)]
-pub(super) struct Expected {
-    /// The id in the folder's name.
-    pub(super) id: Option<u32>,
-    /// The clock of the session's first thread, and that thread's id.
-    pub(super) clock: Option<(u8, u32)>,
-}
-
-/// Checks the files of a thread's folder.
-pub(super) fn check(path: &Path, expected: &Expected, output: &mut dyn Output) -> Facts {
+/// Checks the files of a thread's folder. `folder_id` is the id in the folder's name, and
+/// `first_clock` is the clock of the session's first thread, with that thread's id. The index
+/// header must agree with both.
+pub(super) fn check(
+    path: &Path,
+    folder_id: Option<u32>,
+    first_clock: Option<(u8, u32)>,
+    output: &mut dyn Output,
+) -> Facts {
     let mut one_pass = OnePass::new(path);
     let tap = &mut |index: &_, header: &_, bytes: &_| one_pass.add(index, header, bytes);
     match ThreadReader::tapped(path, OpenOptions::new(), tap) {
-        Ok(thread) => whole(&thread, one_pass, expected, output),
+        Ok(thread) => whole(&thread, one_pass, folder_id, first_clock, output),
         Err(error) => {
             let file = path.join(INDEX_FILE);
             match error.kind() {
@@ -99,7 +92,8 @@ fn detail_alone(path: &Path, output: &mut dyn Output) -> Facts {
 fn whole(
     thread: &ThreadReader,
     one_pass: OnePass,
-    expected: &Expected,
+    folder_id: Option<u32>,
+    first_clock: Option<(u8, u32)>,
     output: &mut dyn Output,
 ) -> Facts {
     let checked = one_pass.links(thread);
@@ -111,11 +105,11 @@ fn whole(
     let mut index = Draft::new(thread, INDEX_FILE, Kind::Index);
     index.fill(|report| {
         times = index::check(thread.index(), one_pass.into_events(), report)?;
-        if let Some(folder_id) = expected.id {
+        if let Some(folder_id) = folder_id {
             content::thread_id(header, folder_id, report);
         }
         let clock = header.clock_type.0;
-        if let Some((other, first)) = expected.clock.filter(|(other, _)| *other != clock) {
+        if let Some((other, first)) = first_clock.filter(|(other, _)| *other != clock) {
             report.add(&rules::ATF_SESS_005, at.field("clock_type"), || {
                 format!("{clock}, but thread {first} has {other}")
             });
@@ -209,7 +203,7 @@ impl Draft {
     fn finish(self, output: &mut dyn Output) {
         match self.error {
             None => output.file(self.report),
-            Some(error) => output.unreadable(&self.report.path, &without_path(&error)),
+            Some(error) => output.unreadable(&self.report.path, &error.message()),
         }
     }
 }

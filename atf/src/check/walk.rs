@@ -2,20 +2,23 @@
 
 use std::fs;
 use std::io;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::output::{Output, without_path};
+use super::output::Output;
 use super::session::Session;
 use super::{detail, index, manifest, thread};
 use crate::FileKind;
+use crate::check::finding::FileReport;
 use crate::detail::DetailReader;
 use crate::error::ErrorKind;
 use crate::files::{
     DETAIL_FILE, INDEX_FILE, MANIFEST_FILE, RING_FILE, THREAD_FOLDER, has_extension, is_unfinished,
 };
 use crate::index::IndexReader;
-use crate::session::{SEARCH_DEPTH, is_session};
+use crate::parallel::{Results, in_order};
+use crate::session::{SEARCH_DEPTH, is_session, is_thread};
 
 /// A unit of work. Units can run in parallel if they are started in order.
 #[derive(Debug)]
@@ -38,6 +41,44 @@ impl Unit {
             Self::File(path) => file(path, output),
             Self::Unreadable(path, why) => output.unreadable(path, why),
         }
+    }
+}
+
+/// Checks several paths as [`check`](super::check) does, up to `jobs` threads, sessions or files at
+/// a time. The order of the results does not depend on the number of jobs.
+///
+/// Memory use does not grow with the number of files: each check waits until its results are taken.
+pub fn check_all(paths: &[PathBuf], jobs: NonZero<usize>, output: &mut dyn Output) {
+    let produce = |take: &mut dyn FnMut(Unit) -> bool| {
+        // No more units are needed once `take` returns false.
+        let _ = paths.iter().all(|path| units(path, &mut *take));
+    };
+    let work = |unit: Unit, found: &Results<'_, Found>| unit.check(&mut Sent(found));
+    in_order(jobs, produce, work, |found| {
+        match found {
+            Found::File(report) => output.file(report),
+            Found::Unreadable(path, why) => output.unreadable(&path, &why),
+        }
+        !output.is_done()
+    });
+}
+
+enum Found {
+    File(FileReport),
+    Unreadable(PathBuf, String),
+}
+
+/// An output that sends results to the collecting thread.
+struct Sent<'a, 'r>(&'a Results<'r, Found>);
+
+impl Output for Sent<'_, '_> {
+    fn file(&mut self, report: FileReport) {
+        self.0.send(Found::File(report));
+    }
+
+    fn unreadable(&mut self, path: &Path, why: &str) {
+        self.0
+            .send(Found::Unreadable(path.to_owned(), why.to_owned()));
     }
 }
 
@@ -70,7 +111,7 @@ fn file(path: &Path, output: &mut dyn Output) {
         return manifest::file(path, output);
     }
     let kind = match FileKind::detect(path) {
-        Err(error) => return output.unreadable(path, &without_path(&error)),
+        Err(error) => return output.unreadable(path, &error.message()),
         Ok(Some(kind)) => kind,
         Ok(None) if named(DETAIL_FILE) => FileKind::Detail,
         Ok(None) if named(INDEX_FILE) => FileKind::Index,
@@ -98,7 +139,6 @@ struct Entry {
     file_type: io::Result<fs::FileType>,
     /// Whether its parent folder is a session.
     in_session: bool,
-    /// How many folders deep it is.
     depth: usize,
 }
 
@@ -177,17 +217,10 @@ fn visit(
 fn session(path: &Path, take: &mut dyn FnMut(Unit) -> bool) -> bool {
     let session = match Session::open(path) {
         Ok(session) => Arc::new(session),
-        Err(error) => return take(Unit::Unreadable(path.to_owned(), without_path(&error))),
+        Err(error) => return take(Unit::Unreadable(path.to_owned(), error.message())),
     };
     (0..session.threads()).all(|thread| take(Unit::OfSession(Arc::clone(&session), thread)))
         && take(Unit::Session(session))
-}
-
-/// Returns whether a folder directly contains a thread's files.
-fn is_thread(path: &Path) -> bool {
-    [INDEX_FILE, DETAIL_FILE]
-        .iter()
-        .any(|name| fs::symlink_metadata(path.join(name)).is_ok())
 }
 
 /// Returns whether to skip a folder, because its session reports it, or because a recovery set it

@@ -56,7 +56,7 @@ impl TimingAnchor {
     }
 }
 
-const NS_PER_SECOND: i128 = 1_000_000_000;
+pub(super) const NS_PER_SECOND: i128 = 1_000_000_000;
 
 impl TimingAnchor {
     /// Converts a timestamp, which may precede the anchor, to the recording's time in the anchor's
@@ -110,7 +110,7 @@ fn difference(from: MediaTime, to: MediaTime) -> Option<(i128, i128)> {
     Some((parts, to_scale.checked_mul(from_scale)?))
 }
 
-fn positive(timescale: i32) -> Option<i128> {
+pub(super) fn positive(timescale: i32) -> Option<i128> {
     (timescale > 0).then_some(timescale.into())
 }
 

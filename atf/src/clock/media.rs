@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use super::TimingAnchor;
+use super::anchor::{NS_PER_SECOND, TimingAnchor, positive};
 
 /// A converter from a session's timestamps to the time of a sound or screen recording in
 /// nanoseconds, based on the session's [anchors](TimingAnchor).
@@ -34,8 +34,6 @@ pub struct MediaClock {
     points: Vec<(i128, i128)>,
 }
 
-const NS_PER_SECOND: i128 = 1_000_000_000;
-
 impl MediaClock {
     /// Creates the clock from anchors.
     ///
@@ -51,7 +49,7 @@ impl MediaClock {
             check_timescales(timescale, anchor.media_time.timescale)?;
         }
         let point = |anchor: &TimingAnchor| {
-            let scale = Some(i128::from(anchor.media_time.timescale)).filter(|scale| *scale > 0)?;
+            let scale = positive(anchor.media_time.timescale)?;
             let parts = i128::from(anchor.media_time.value).checked_mul(NS_PER_SECOND)?;
             Some((i128::from(anchor.host_time_ns), parts.checked_div(scale)?))
         };

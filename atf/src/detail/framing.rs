@@ -1,6 +1,5 @@
 //! Finds where each event of `detail.atf` begins, by walking from event to event.
 
-use std::io;
 use std::path::Path;
 
 use super::{DetailEventHeader, DetailFooter, DetailHeader};
@@ -53,7 +52,7 @@ impl EventOffsets {
         let damaged = match footer_of(input, header)? {
             Verdict::Verified(footer) => {
                 let mut tap = |bytes: &[u8]| tap(header, bytes);
-                let walk = EventWalker::new(input, header, footer.offset, false, &mut tap)?;
+                let (walk, _) = EventWalker::new(input, header, footer.offset, false, &mut tap)?;
                 return Ok(walk.with_footer(input, header, footer));
             }
             Verdict::Damaged(damaged) if !is_torn_footer(input, header, damaged.offset)? => {
@@ -67,11 +66,8 @@ impl EventOffsets {
         let end = damaged
             .as_ref()
             .map_or(input.size(), |damaged| damaged.offset);
-        let mut walk = EventWalker::new(input, header, end, true, &mut |_| ())?;
-        match (
-            std::mem::replace(&mut walk.footer, Verdict::NoFooter),
-            damaged,
-        ) {
+        let (mut walk, found) = EventWalker::new(input, header, end, true, &mut |_| ())?;
+        match (found, damaged) {
             (Verdict::Verified(footer), _) => Ok(walk.with_footer(input, header, footer)),
             (_, Some(damaged)) => Ok(walk.with_damaged_footer(damaged)),
             (found, None) => {
@@ -123,7 +119,7 @@ pub(crate) fn footer_of(input: &Input, header: &DetailHeader) -> Result<Verdict<
 /// footer's numbers match, the events must also reach the end of the file or the zeros before it;
 /// otherwise a length is damaged and the footer is genuine (silence `footer.framed`).
 fn is_payload(input: &Input, header: &DetailHeader, at: u64, fits: bool) -> Result<bool> {
-    let walk = EventWalker::new(input, header, input.size(), false, &mut |_| ())?;
+    let (walk, _) = EventWalker::new(input, header, input.size(), false, &mut |_| ())?;
     let spans = walk.end > at && walk.offsets.binary_search(&at).is_err();
     Ok(spans && (!fits || end_without_zeros(input, walk.end, input.size())? == walk.end))
 }
@@ -133,9 +129,7 @@ fn is_payload(input: &Input, header: &DetailHeader, at: u64, fits: bool) -> Resu
 pub(crate) fn stated_count(path: &Path, options: OpenOptions) -> Result<Option<u64>> {
     let input = match Input::open_in_session(path, options) {
         Ok(input) => input,
-        Err(error) if *error.kind() == ErrorKind::Io(io::ErrorKind::NotFound) => {
-            return Ok(Some(0));
-        }
+        Err(error) if error.is_not_found() => return Ok(Some(0)),
         Err(error) => return Err(error),
     };
     let header = DetailHeader::decode(&header::read(&input, &DETAIL)?, input.size())?;
@@ -225,8 +219,6 @@ struct EventWalker {
     end: u64,
     /// Why no event follows the last one.
     problem: Option<Error>,
-    /// The footer found at `end`.
-    footer: Verdict<DetailFooter>,
     /// The CRC-32C of all events, if a footer is known to follow them.
     crc32c: Option<u32>,
 }
@@ -234,23 +226,24 @@ struct EventWalker {
 impl EventWalker {
     /// Walks to `end`, or to the first offset where no event fits before `end`. With
     /// `look_for_footer`, the walk stops at a footer found where an event should begin and followed
-    /// by other bytes; without it, the bytes are passed to `tap` as they are added to the checksum.
+    /// by other bytes, and returns that footer; without it, the bytes are passed to `tap` as they
+    /// are added to the checksum.
     fn new(
         input: &Input,
         header: &DetailHeader,
         end: u64,
         look_for_footer: bool,
         tap: &mut dyn FnMut(&[u8]),
-    ) -> Result<Self> {
+    ) -> Result<(Self, Verdict<DetailFooter>)> {
         let mut window = Window::new(input);
         let start = header.events_offset;
         let mut walk = Self {
             offsets: Vec::new(),
             end: start,
             problem: None,
-            footer: Verdict::NoFooter,
             crc32c: None,
         };
+        let mut footer = Verdict::NoFooter;
         let mut crc = Crc32c::new();
         let mut crc_end = start;
         while walk.end < end {
@@ -281,7 +274,7 @@ impl EventWalker {
                     && let found @ Verdict::Verified(_) =
                         classify_at(input, header.wire, start, walk.end)?
                 {
-                    walk.footer = found;
+                    footer = found;
                     break;
                 }
                 walk.problem = misfit(None, available).map(|misfit| walk.problem(input, misfit));
@@ -289,8 +282,8 @@ impl EventWalker {
             }
             let bytes = window.record(walk.end)?;
             if look_for_footer && bytes.first_chunk() == Some(&DetailFooter::MAGIC) {
-                walk.footer = classify_at(input, header.wire, start, walk.end)?;
-                if !matches!(walk.footer, Verdict::NoFooter) {
+                footer = classify_at(input, header.wire, start, walk.end)?;
+                if !matches!(footer, Verdict::NoFooter) {
                     break;
                 }
             }
@@ -319,7 +312,7 @@ impl EventWalker {
             walk.crc32c = Some(crc.finish());
         }
         walk.offsets.shrink_to_fit();
-        Ok(walk)
+        Ok((walk, footer))
     }
 
     /// Walks the events whose headers are in `bytes`, up to the first event that needs a closer

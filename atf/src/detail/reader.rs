@@ -62,25 +62,20 @@ impl DetailReader {
 
     /// Opens a file. If it has a verified footer, its events are passed to `tap` as they are read.
     pub(crate) fn tapped(input: Input, tap: Tap<'_>) -> Result<Self> {
-        let mut open = |input: &Input| {
-            let header_bytes = header::read_first(input, &DETAIL)?;
-            let header = DetailHeader::decode(&header_bytes, input.size())?;
-            let framing = EventOffsets::find(input, &header, tap)?;
-            let offset = offset!(header.wire, DetailHeader.events_offset);
-            let is_proven = framing.footer.is_some();
-            header::check_proven(header.events_offset, is_proven, offset, &DETAIL)?;
-            Ok((header_bytes, header, framing))
-        };
-        match open(&input) {
-            Ok((header_bytes, header, framing)) => Ok(Self {
-                input,
-                header,
-                header_bytes,
-                framing,
-                lookups: SharedWindow::new(),
-            }),
-            Err(error) => Err(Error::with_path(error, input.path())),
-        }
+        let at = |error: Error| error.with_path(input.path());
+        let header_bytes = header::read_first(&input, &DETAIL)?;
+        let header = DetailHeader::decode(&header_bytes, input.size()).map_err(at)?;
+        let framing = EventOffsets::find(&input, &header, tap).map_err(at)?;
+        let offset = offset!(header.wire, DetailHeader.events_offset);
+        let is_proven = framing.footer.is_some();
+        header::check_proven(header.events_offset, is_proven, offset, &DETAIL).map_err(at)?;
+        Ok(Self {
+            input,
+            header,
+            header_bytes,
+            framing,
+            lookups: SharedWindow::new(),
+        })
     }
 
     /// Returns the number of readable events.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{DetailEvent, DetailHeader, DetailReader, EventStream};
 use crate::error::Result;
-use crate::index::{Disorder, IndexEvent, IndexReader, Record, Steps};
+use crate::index::{Disorder, IndexReader, Record, Steps, is_zero};
 use crate::wire::DetailEventType;
 
 /// The maximum number of types to count separately, because every event in a hostile file can have
@@ -62,9 +62,9 @@ impl Scan {
     }
 
     fn add_link(&mut self, event: &DetailEvent, index: &IndexReader, record: &Record) {
-        let linking = IndexEvent::decode(index.wire(), index.header().thread_id, record);
+        let linking = index.decode(record);
         // An all-zero record does not count as a link to detail 0.
-        let is_link = event.seq > 0 || *record != [0; IndexEvent::SIZE];
+        let is_link = event.seq > 0 || !is_zero(record);
         let is_linked = is_link && linking.detail_seq == Some(event.seq);
         self.linked = self.linked.saturating_add(is_linked.into());
         let differs = is_linked && linking.timestamp_ns != event.header.timestamp;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::ErrorKind;
 use crate::files::SEARCH_DEPTH;
-use crate::text::counted;
+use crate::text::{are, counted};
 use crate::wire::{INDEX_EVENT_SIZE, Wire};
 
 impl fmt::Display for ErrorKind {
@@ -80,12 +80,9 @@ impl fmt::Display for ErrorKind {
             ),
             Self::Gap { count } => write!(
                 f,
-                "a gap: {count} {} all zeros, their contents unknown",
-                if *count == 1 {
-                    "event is"
-                } else {
-                    "events are"
-                }
+                "a gap: {} {} all zeros, their contents unknown",
+                counted(*count, "event"),
+                are(*count)
             ),
             Self::DanglingLinks {
                 greatest, count, ..
@@ -158,15 +155,10 @@ impl fmt::Display for ErrorKind {
                 f.write_str("needs rings, which a session that survives a kill does not have")
             }
             Self::ThreadHasWriter { id } => write!(f, "thread {id} already has a writer"),
-            Self::ThreadsNotFinalized { count } => write!(
-                f,
-                "{count} {} still being written",
-                if *count == 1 {
-                    "thread is"
-                } else {
-                    "threads are"
-                }
-            ),
+            Self::ThreadsNotFinalized { count } => {
+                let threads = counted(*count, "thread");
+                write!(f, "{threads} {} still being written", are(*count))
+            }
             Self::NotASession => {
                 f.write_str("not a session: it has neither a manifest.json nor a thread_N folder")
             }
@@ -230,15 +222,12 @@ impl std::error::Error for ErrorKind {}
 
 /// Describes what follows the last event of an unfinalized file.
 fn trailing(trailing_bytes: u64, zero_tail_bytes: u64) -> String {
-    let part = |bytes, noun, what| match bytes {
+    let part = |bytes, noun, what: &str| match bytes {
         0 => String::new(),
         _ => format!("; {} {what}", counted(bytes, noun)),
     };
-    let torn = match trailing_bytes {
-        1 => "is not a whole event",
-        _ => "are not a whole event",
-    };
-    let torn = part(trailing_bytes, "trailing byte", torn);
+    let torn = format!("{} not a whole event", are(trailing_bytes));
+    let torn = part(trailing_bytes, "trailing byte", &torn);
     torn + &part(zero_tail_bytes, "byte", "of zeros at the end")
 }
 

@@ -241,12 +241,8 @@ impl DetailFollower {
 
     /// Returns the next event found in the file. Keeps the file's state if there is such an event.
     fn step(&mut self, mut look: Look) -> Result<Option<DetailEvent>> {
-        let event = match look.footer.take() {
-            Some(footer) => {
-                let event = self.step_to_footer(&mut look, &footer)?;
-                look.footer = Some(footer);
-                event
-            }
+        let event = match look.footer {
+            Some(footer) => self.step_to_footer(&mut look, &footer)?,
             None => self.step_ahead(&mut look)?,
         };
         let Some((header, bytes)) = event else {

@@ -10,7 +10,9 @@ use crate::files::INDEX_FILE;
 use crate::footer::{
     FOOTER_SIZE, Placed, Verdict, Wrong, classify_at, first_verified, reserved_is_zero,
 };
-use crate::index::{EventSlice, IndexEvent, IndexFooter, IndexHeader, Record, timestamp_ns};
+use crate::index::{
+    EventSlice, IndexEvent, IndexFooter, IndexHeader, Record, event_end, timestamp_ns,
+};
 use crate::rules::of_file::INDEX;
 use crate::source::{Growing, Input};
 use crate::wire::{HEADER_SIZE, offset};
@@ -222,7 +224,7 @@ impl IndexFollower {
             self.zeros_end = input.size();
             return Ok(());
         };
-        let end = event_end(&header, self.count);
+        let end = event_end(header.events_offset, self.count);
         let missing = end.saturating_sub(input.size());
         if missing > 0 {
             let error = input.error(ErrorKind::UnexpectedEnd { missing });
@@ -256,7 +258,7 @@ impl IndexFollower {
             self.read(input, &header, end, footer.as_ref())?;
         }
         if let Some(found) = footer
-            && found.offset == event_end(&header, self.count)
+            && found.offset == event_end(header.events_offset, self.count)
         {
             let checksum = Checksum::compare(
                 input,
@@ -403,12 +405,6 @@ impl IndexFollower {
             },
         )
     }
-}
-
-/// Returns the offset after `count` events.
-fn event_end(header: &IndexHeader, count: u64) -> u64 {
-    let size = count.saturating_mul(EVENT_SIZE);
-    header.events_offset.saturating_add(size)
 }
 
 /// Returns whether there is a footer, intact or damaged, at `offset`.

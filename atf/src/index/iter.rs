@@ -103,7 +103,6 @@ pub struct Events<'a> {
     ending: Ending,
 }
 
-/// The events of a block.
 #[derive(Debug)]
 enum Block<'a> {
     /// All events in memory, without a copy.

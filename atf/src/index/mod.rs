@@ -43,6 +43,7 @@ pub(crate) use pass::Pass;
 pub use reader::IndexReader;
 pub(crate) use records::Record;
 pub use scan::{Disorder, KindCounts, Scan};
+pub(crate) use section::event_end;
 pub use slice::EventSlice;
 pub(crate) use slice::clamp;
 pub(crate) use steps::Steps;

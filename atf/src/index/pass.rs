@@ -31,7 +31,6 @@ impl Pass {
         is_wanted.then(|| Self(Box::new(Part::new(reader, 0))))
     }
 
-    /// Adds the next events.
     pub(crate) fn add(&mut self, reader: &IndexReader, records: &[Record]) {
         let header = reader.header();
         for records in records.chunks(CHUNK) {
@@ -149,8 +148,6 @@ pub(super) fn scan(reader: &IndexReader, threads: NonZero<usize>) -> Result<Scan
 struct Part {
     seqs: Range<u64>,
     crc: Crc32c,
-    /// The CRC-32C of this part and, once parts have been combined, of all earlier ones.
-    crc32c: Option<u32>,
     times: Option<(u64, u64)>,
     disorder: Option<Disorder>,
     kinds: KindCounts,
@@ -166,7 +163,6 @@ impl Part {
         Self {
             seqs: seq..seq,
             crc: Crc32c::new(),
-            crc32c: None,
             times: None,
             disorder: None,
             kinds: KindCounts::default(),
@@ -186,7 +182,6 @@ impl Part {
         Ok(part)
     }
 
-    /// Adds the next events.
     fn add(&mut self, block: EventSlice<'_>) {
         let seq = self.seqs.end;
         // Compute the checksum first, because it is the faster of the two passes and loads the
@@ -195,10 +190,6 @@ impl Part {
         self.walk(seq, block);
         self.sparse.add(seq, block);
         self.seqs.end = seq.saturating_add(block.len() as u64);
-    }
-
-    fn crc32c(&self) -> u32 {
-        self.crc32c.unwrap_or_else(|| self.crc.finish())
     }
 
     /// Adds the events of a block that begins with event `seq`.
@@ -252,10 +243,8 @@ impl Part {
 
     /// Combines this part with the next one.
     fn then(mut self, next: Self) -> Self {
-        let size = next.seqs.end.saturating_sub(next.seqs.start);
-        let size = size.saturating_mul(EVENT_SIZE);
-        let crc32c = Crc32c::combine(self.crc32c(), next.crc32c(), size);
-        self.crc32c = Some(crc32c);
+        let count = next.seqs.end.saturating_sub(next.seqs.start);
+        self.crc.append(next.crc, count.saturating_mul(EVENT_SIZE));
         if let (Some((_, before)), Some((after, _))) = (self.times, next.times)
             && after < before
         {
@@ -283,7 +272,7 @@ impl Part {
             Some(footer) => Checksum::compare(
                 &reader.input,
                 footer.checksum,
-                self.crc32c(),
+                self.crc.finish(),
                 start,
                 reader.events_end(),
             )?,
@@ -292,7 +281,7 @@ impl Part {
         let scan = Scan {
             event_count: self.seqs.end,
             bytes: self.seqs.end.saturating_mul(EVENT_SIZE),
-            crc32c: self.crc32c(),
+            crc32c: self.crc.finish(),
             checksum,
             time_range: self.times,
             disorder: self.disorder,

@@ -61,26 +61,21 @@ reader_methods!(IndexReader, IndexHeader, IndexFooter, section, INDEX_FILE);
 
 impl IndexReader {
     pub(crate) fn new(input: Input) -> Result<Self> {
-        let open = |input: &Input| {
-            let header_bytes = header::read_first(input, &INDEX)?;
-            let header = IndexHeader::decode(&header_bytes, input.size())?;
-            let section = Section::find(input, &header)?;
-            let offset = offset!(header.wire, IndexHeader.events_offset);
-            let is_proven = section.footer.is_some();
-            header::check_proven(header.events_offset, is_proven, offset, &INDEX)?;
-            Ok((header_bytes, header, section))
-        };
-        match open(&input) {
-            Ok((header_bytes, header, section)) => Ok(Self {
-                input,
-                header,
-                header_bytes,
-                section,
-                scanned: OnceLock::new(),
-                lookups: SharedWindow::new(),
-            }),
-            Err(error) => Err(Error::with_path(error, input.path())),
-        }
+        let at = |error: Error| error.with_path(input.path());
+        let header_bytes = header::read_first(&input, &INDEX)?;
+        let header = IndexHeader::decode(&header_bytes, input.size()).map_err(at)?;
+        let section = Section::find(&input, &header).map_err(at)?;
+        let offset = offset!(header.wire, IndexHeader.events_offset);
+        let is_proven = section.footer.is_some();
+        header::check_proven(header.events_offset, is_proven, offset, &INDEX).map_err(at)?;
+        Ok(Self {
+            input,
+            header,
+            header_bytes,
+            section,
+            scanned: OnceLock::new(),
+            lookups: SharedWindow::new(),
+        })
     }
 
     /// Returns the number of readable events.
@@ -246,13 +241,13 @@ impl IndexReader {
 
     /// Returns the offset of event `seq`, or of the end of the section.
     #[inline]
-    pub(super) fn offset_of(&self, seq: u64) -> u64 {
+    pub(crate) fn offset_of(&self, seq: u64) -> u64 {
         let bytes = seq.saturating_mul(EVENT_SIZE);
         self.header.events_offset.saturating_add(bytes)
     }
 
     #[inline]
-    pub(super) fn decode(&self, bytes: &[u8; IndexEvent::SIZE]) -> IndexEvent {
+    pub(crate) fn decode(&self, bytes: &[u8; IndexEvent::SIZE]) -> IndexEvent {
         IndexEvent::decode(self.header.wire, self.header.thread_id, bytes)
     }
 }

@@ -10,10 +10,7 @@ pub(crate) type Record = [u8; IndexEvent::SIZE];
 impl IndexReader {
     /// Returns all events if the file is in memory.
     pub(crate) fn records(&self) -> Option<&[Record]> {
-        let start = usize::try_from(self.header().events_offset).ok()?;
-        let end = usize::try_from(self.events_end()).ok()?;
-        let (records, _) = self.input.as_bytes()?.get(start..end)?.as_chunks();
-        Some(records)
+        self.slice(..).map(|all| all.records())
     }
 
     /// Looks up the bytes of event `seq`.

@@ -172,8 +172,7 @@ impl Section {
 /// The offset of a footer's length, its last number.
 const LENGTH: u64 = offset!(IndexFooter.bytes_written) as u64;
 
-/// Returns the offset after `count` events.
-fn event_end(events_offset: u64, count: u64) -> u64 {
+pub(crate) fn event_end(events_offset: u64, count: u64) -> u64 {
     events_offset.saturating_add(count.saturating_mul(EVENT_SIZE))
 }
 

@@ -3,8 +3,7 @@
 use std::iter::FusedIterator;
 use std::ops::{Bound, Range, RangeBounds};
 
-use super::IndexEvent;
-use super::event;
+use super::{IndexEvent, event};
 use crate::wire::Wire;
 
 /// Consecutive events as they are stored in the file, accessed without copying them.
@@ -108,7 +107,6 @@ impl<'a> EventSlice<'a> {
         self.events.as_flattened()
     }
 
-    /// Returns each event's bytes.
     pub(super) fn records(&self) -> &'a [[u8; IndexEvent::SIZE]] {
         self.events
     }

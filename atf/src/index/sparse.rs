@@ -2,11 +2,16 @@
 
 use super::EventSlice;
 
-/// An event's position and timestamp.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Known {
     pub(super) seq: u64,
     pub(super) time: u64,
+}
+
+impl Known {
+    pub(super) const fn new(seq: u64, time: u64) -> Self {
+        Self { seq, time }
+    }
 }
 
 /// The minimum distance between sampled events, in events: 32 KiB of the file.
@@ -54,9 +59,7 @@ impl SparseIndex {
         let after = self.times.partition_point(|time| *time < key);
         let known = |number: usize| {
             let seq = (number as u64).saturating_mul(self.stride);
-            self.times
-                .get(number)
-                .map(|time| Known { seq, time: *time })
+            self.times.get(number).map(|time| Known::new(seq, *time))
         };
         (after.checked_sub(1).and_then(known), known(after))
     }

@@ -39,14 +39,12 @@ impl Steps {
         let len = index.read_records(end, &mut self.records)?;
         (self.start, self.len) = (end, len);
         let block = self.records.get(..len).unwrap_or_default();
-        match &mut self.pass {
-            Some(pass) if len > 0 => pass.add(index, block),
-            _ => {}
-        }
-        if len == 0
-            && let Some(pass) = self.pass.take()
-        {
-            pass.complete(index)?;
+        if len == 0 {
+            if let Some(pass) = self.pass.take() {
+                pass.complete(index)?;
+            }
+        } else if let Some(pass) = &mut self.pass {
+            pass.add(index, block);
         }
         Ok((end, block))
     }

@@ -34,10 +34,7 @@ impl IndexReader {
             return Ok(Some(0..0));
         };
         let count = self.event_count();
-        let end_of_file = Known {
-            seq: count,
-            time: u64::MAX,
-        };
+        let end_of_file = Known::new(count, u64::MAX);
         let search = |key| Search::new(key, scanned.sparse.around(key), end_of_file);
         let start = search(*time.start());
         let end = match time.end().checked_add(1) {
@@ -93,16 +90,8 @@ impl IndexReader {
             return Ok(Some(0..0));
         };
         let count = self.event_count();
-        let ends = (
-            Known {
-                seq: 0,
-                time: first,
-            },
-            Known {
-                seq: count.saturating_sub(1),
-                time: last,
-            },
-        );
+        let last = Known::new(count.saturating_sub(1), last);
+        let ends = (Known::new(0, first), last);
         let Some(start) = self.first_at(*time.start(), ends)? else {
             return Ok(None);
         };
@@ -214,11 +203,10 @@ fn find<const N: usize>(
 ) -> Result<[u64; N]> {
     let mut places = searches.each_ref().map(Search::guesses);
     loop {
-        let mut looks = [[Known { seq: 0, time: 0 }; LOOKS]; N];
+        let mut looks = [[Known::new(0, 0); LOOKS]; N];
         let places_of_all = places.as_flattened();
         for (known, seq) in looks.as_flattened_mut().iter_mut().zip(places_of_all) {
-            let time = time_at(*seq)?;
-            *known = Known { seq: *seq, time };
+            *known = Known::new(*seq, time_at(*seq)?);
         }
         for (search, looks) in searches.iter_mut().zip(looks) {
             search.narrow(looks);

@@ -306,13 +306,13 @@ impl<'a> Reader<'a> {
         expected: &'static str,
     ) -> Option<T> {
         match serde_json::from_str(raw.get()) {
-            Ok(value) => return Some(value),
+            Ok(value) => Some(value),
             Err(error) if error.is_data() && error.to_string().starts_with(NO_MEMORY) => {
                 self.is_out_of_memory = true;
+                None
             }
-            Err(_) => return self.expected(None, raw, place, expected),
+            Err(_) => self.expected(None, raw, place, expected),
         }
-        None
     }
 
     /// Records a problem if `value` is `None`, which means that the JSON value has the wrong type

@@ -5,7 +5,7 @@ use std::fmt;
 use super::{Damage, Loss, LossKind, Losses, Manifest, ManifestThread, key};
 use crate::error::{Error, ErrorKind};
 use crate::rules::table as rules;
-use crate::text::counted;
+use crate::text::{are, counted};
 
 /// Data that is missing from a trace according to its manifest. Its `Display` output is a sentence.
 ///
@@ -55,7 +55,7 @@ impl fmt::Display for Missing {
                 } else {
                     "is still running or was killed"
                 };
-                let are = if *events == 1 { "is" } else { "are" };
+                let are = are(*events);
                 let events = counted(*events, "event");
                 write!(
                     f,

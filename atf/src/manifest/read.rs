@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::hint::black_box;
-use std::io;
 use std::path::Path;
 
 use serde_json::value::RawValue;
@@ -83,7 +82,7 @@ impl Manifest {
             Input::open_in_session(path, options).and_then(|file| Self::read_file(&file, options));
         match read {
             Ok(this) => Some(this),
-            Err(error) if *error.kind() == ErrorKind::Io(io::ErrorKind::NotFound) => None,
+            Err(error) if error.is_not_found() => None,
             Err(error) => Some(Self::unreadable(error)),
         }
     }

@@ -53,7 +53,6 @@ impl Packing {
         }
     }
 
-    /// Returns the key of source `rank` at a time.
     #[inline(always)]
     pub(super) fn key(self, timestamp_ns: u64, rank: usize) -> Key {
         match timestamp_ns.checked_sub(self.base) {

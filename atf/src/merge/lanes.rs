@@ -22,7 +22,6 @@ pub(super) struct Lanes<'m> {
     /// How many lanes have loaded their first events.
     begun: usize,
     turns: Turns,
-    /// The current turn.
     turn: Turn,
 }
 

@@ -174,15 +174,8 @@ impl Merge {
     /// ```
     #[must_use]
     pub fn new(files: impl IntoIterator<Item = (u32, IndexReader)>) -> Self {
-        let open = |(thread, (id, index))| Source {
-            rank: 0,
-            session: 0,
-            id,
-            thread,
-            files: Files::File(Arc::new(index)),
-        };
-        let sources = files.into_iter().enumerate().map(open);
-        Self::from_sources(sources.collect(), Vec::new())
+        let files = files.into_iter();
+        Self::of_files(files.map(|(id, index)| (id, Files::File(Arc::new(index)))))
     }
 
     /// Merges several processes that ran on one machine and share its clock. Events with equal
@@ -236,14 +229,19 @@ impl Merge {
     /// ```
     #[must_use]
     pub fn of_entries<'a>(entries: impl IntoIterator<Item = &'a ThreadEntry>) -> Self {
-        let source = |(thread, entry): (usize, &ThreadEntry)| Source {
+        let entries = entries.into_iter();
+        Self::of_files(entries.map(|entry| (entry.id(), Files::Folder(entry.clone()))))
+    }
+
+    fn of_files(files: impl Iterator<Item = (u32, Files)>) -> Self {
+        let source = |(thread, (id, files))| Source {
             rank: 0,
             session: 0,
-            id: entry.id(),
+            id,
             thread,
-            files: Files::Folder(entry.clone()),
+            files,
         };
-        let sources = entries.into_iter().enumerate().map(source);
+        let sources = files.enumerate().map(source);
         Self::from_sources(sources.collect(), Vec::new())
     }
 

@@ -30,7 +30,6 @@ pub(super) struct Turn {
 /// The next turns, in order.
 #[derive(Debug)]
 pub(super) struct Turns {
-    /// The turns found so far.
     found: Box<[Turn; MOST]>,
     /// The index of the next turn to take.
     next: usize,

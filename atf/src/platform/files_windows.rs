@@ -5,7 +5,6 @@ use std::io;
 use std::os::windows::fs::FileExt;
 use std::path::Path;
 
-/// Opens a file to read it.
 pub(crate) fn open(path: &Path, _follow_links: bool) -> io::Result<File> {
     File::open(path)
 }

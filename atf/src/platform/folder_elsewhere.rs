@@ -5,7 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::Identity;
+use super::{Identity, exists};
 
 /// A folder, found by its path.
 #[derive(Debug)]
@@ -56,11 +56,7 @@ impl Folder {
     }
 
     pub(crate) fn exists(&self, below: &Path) -> io::Result<bool> {
-        match fs::symlink_metadata(self.path.join(below)) {
-            Ok(_) => Ok(true),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(error),
-        }
+        exists(fs::symlink_metadata(self.path.join(below)))
     }
 
     pub(crate) fn is_folder(&self, below: &Path) -> bool {

@@ -7,8 +7,8 @@ use std::io;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use super::Identity;
 use super::lent::Lent;
+use super::{Identity, exists};
 use crate::error::{Error, ErrorKind};
 use crate::sys::{self, uncancelled};
 
@@ -141,14 +141,9 @@ impl Folder {
 
     /// Returns whether a name exists, including that of a symlink.
     pub(crate) fn exists(&self, below: &Path) -> io::Result<bool> {
-        match self.at(below, sys::exists_at) {
-            Ok(()) => Ok(true),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(error),
-        }
+        exists(self.at(below, sys::exists_at))
     }
 
-    /// Returns whether `below` is a folder.
     pub(crate) fn is_folder(&self, below: &Path) -> bool {
         self.place(below).is_ok()
     }
@@ -171,7 +166,6 @@ impl Folder {
         self.sync_folder(Path::new("."))
     }
 
-    /// Syncs a folder below this one.
     pub(crate) fn sync_folder(&self, below: &Path) -> io::Result<()> {
         let flags = libc::O_RDONLY | libc::O_DIRECTORY;
         self.with(|folder| folder.walk(below, flags)?.file().sync_all())

@@ -12,7 +12,6 @@ mod folder;
 #[cfg(not(unix))]
 #[path = "folder_elsewhere.rs"]
 mod folder;
-mod identity;
 #[cfg(unix)]
 mod lent;
 #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -22,17 +21,40 @@ mod space;
 #[path = "space_elsewhere.rs"]
 mod space;
 
-use std::fs::{File, FileType};
+use std::fs::{File, FileType, Metadata};
 use std::io::{self, Seek, SeekFrom, Write};
 
 pub(crate) use files::{Mode, has_other_names, open, read_at, still_stored, sync_folder, write_at};
 #[cfg(not(unix))]
 pub(crate) use folder::Lent;
 pub(crate) use folder::{Folder, create_new, make_folder, same};
-pub(crate) use identity::Identity;
 #[cfg(unix)]
 pub(crate) use lent::Lent;
 pub(crate) use space::{next_data, set_aside};
+
+/// Metadata that identifies a file and stays the same for its lifetime.
+///
+/// The inode number of a deleted file is reused, often immediately. The creation time distinguishes
+/// the two files, if the file system records it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Identity {
+    #[cfg(unix)]
+    device_and_inode: (u64, u64),
+    created: Option<std::time::SystemTime>,
+}
+
+impl Identity {
+    pub(crate) fn new(metadata: &Metadata) -> Self {
+        Self {
+            #[cfg(unix)]
+            device_and_inode: {
+                use std::os::unix::fs::MetadataExt;
+                (metadata.dev(), metadata.ino())
+            },
+            created: metadata.created().ok(),
+        }
+    }
+}
 
 /// Returns the name of a file type other than a regular file, for an error message.
 pub(crate) fn name(file_type: FileType) -> &'static str {
@@ -40,6 +62,15 @@ pub(crate) fn name(file_type: FileType) -> &'static str {
         "folder"
     } else {
         files::special(file_type).unwrap_or("special file")
+    }
+}
+
+/// Returns whether a file was `found`; other errors than "not found" remain errors.
+pub(crate) fn exists<T>(found: io::Result<T>) -> io::Result<bool> {
+    match found {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
     }
 }
 

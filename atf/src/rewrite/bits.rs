@@ -7,7 +7,6 @@ use crate::error::{Result, zeros};
 pub(super) struct Bits(Vec<u8>);
 
 impl Bits {
-    /// Creates an empty set for `count` positions.
     pub(super) fn new(count: u64) -> Result<Self> {
         zeros(usize::try_from(count.div_ceil(8)).unwrap_or(usize::MAX)).map(Self)
     }

@@ -108,7 +108,6 @@ pub(super) fn detail(file: Input, index: &IndexHeader) -> Result<DetailReader> {
     DetailReader::new(file.with_header(header.encode()))
 }
 
-/// Describes a reconstructed header.
 pub(super) fn describe(header: &IndexHeader) -> String {
     let known = |name: Option<&'static str>| name.unwrap_or("unknown");
     format!(

@@ -21,7 +21,6 @@ pub type ProgressFn<'a> = &'a dyn Fn(u64, u64);
 /// How to handle details.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Details {
-    /// Details are kept unchanged.
     Keep,
     /// Registers are zeroed; stacks and payloads of unknown shape are dropped.
     Scrub,
@@ -37,12 +36,6 @@ pub(super) struct CutRange {
     pub(super) to_ns: u64,
     /// The ids of the threads to keep; empty for all.
     pub(super) threads: BTreeSet<u32>,
-}
-
-impl CutRange {
-    pub(super) fn has_thread(&self, id: u32) -> bool {
-        self.threads.is_empty() || self.threads.contains(&id)
-    }
 }
 
 /// The options of a rewrite.
@@ -92,7 +85,8 @@ impl Job<'_> {
 
     /// Returns whether the new session includes a thread.
     pub(super) fn has_thread(&self, id: u32) -> bool {
-        self.cut.is_none_or(|cut| cut.has_thread(id))
+        self.cut
+            .is_none_or(|cut| cut.threads.is_empty() || cut.threads.contains(&id))
     }
 }
 

@@ -39,12 +39,10 @@ impl Facts {
         left_out.filter(|_| !self.threads.contains_key(&id))
     }
 
-    /// Omits a thread from the new manifest.
     pub(super) fn leave_out(&mut self, id: u32, is_unread: bool) {
         *self.left_out.entry(id).or_default() |= is_unread;
     }
 
-    /// Adds a thread.
     pub(super) fn add(&mut self, id: u32, thread: &super::thread::Rewritten) {
         // Two folders can have the same id: `thread_1` and `thread_01`.
         *self.threads.entry(id).or_default() |= thread.has_detail;

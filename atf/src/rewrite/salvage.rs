@@ -4,13 +4,13 @@
 //! event with the same timestamp, and that event links to a position after that of the last
 //! accepted detail. Arbitrary bytes are very unlikely to match a 64-bit timestamp.
 
-use std::iter;
 use std::ops::Range;
 
 use crate::completeness::Completeness;
 use crate::detail::{DetailEvent, DetailEventHeader, DetailReader};
 use crate::error::{Result, push};
 use crate::index::{IndexCursor, IndexReader};
+use crate::source::gaps;
 use crate::window::Window;
 
 const HEADER_SIZE: u64 = DetailEventHeader::SIZE as u64;
@@ -88,7 +88,7 @@ impl SalvagedDetails {
 
     /// Returns the parts of a range of bytes that no found detail covers.
     pub(super) fn gaps(&self, range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
-        let Range { mut start, end } = range;
+        let start = range.start;
         let first = self.0.partition_point(|found| found.place().end <= start);
         let found = self
             .0
@@ -96,14 +96,7 @@ impl SalvagedDetails {
             .unwrap_or_default()
             .iter()
             .map(DetailEvent::place);
-        let inside = found.map(move |found| found.start.max(start)..found.end.min(end));
-        let inside = inside.take_while(|found| !found.is_empty());
-        let gaps = inside.chain(iter::once(end..end)).map(move |found| {
-            let gap = start..found.start;
-            start = found.end;
-            gap
-        });
-        gaps.filter(|gap| !gap.is_empty())
+        gaps(found, range)
     }
 }
 

@@ -7,13 +7,13 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use super::job::Failure;
+pub(super) use crate::error::at;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::UNFINISHED;
 use crate::footer::FOOTER_SIZE;
 use crate::platform::{self, Folder, Identity, Mode, Output};
 use crate::session;
 use crate::wire::HEADER_SIZE;
-pub(super) use crate::write::at;
 use crate::write::{Disk, Durability, Storage};
 
 /// How many names to try for the unfinished folder, in case other rewrites use the same parent
@@ -198,17 +198,14 @@ pub(super) fn free_path(folder: &Path, stem: &str, extension: &str) -> Result<Pa
     }
 }
 
-/// A file or folder that was not copied, and why.
-#[derive(Debug)]
-pub(super) struct Left {
-    pub(super) path: PathBuf,
-    pub(super) why: String,
-}
-
 /// Copies a regular file, or a folder with all regular files below it. Returns the entries it did
-/// not copy: unreadable ones, and those that are neither files nor folders, because a symlink may
-/// lead outside the trace. Fails only if the copy cannot be written.
-pub(super) fn copy(from: &Path, to: &Path, durability: Durability) -> Result<Vec<Left>> {
+/// not copy, each with the reason: unreadable ones, and those that are neither files nor folders,
+/// because a symlink may lead outside the trace. Fails only if the copy cannot be written.
+pub(super) fn copy(
+    from: &Path,
+    to: &Path,
+    durability: Durability,
+) -> Result<Vec<(PathBuf, String)>> {
     let mut left = Vec::new();
     // No recursion: deeply nested folders could overflow the stack.
     let mut open = vec![(from.to_path_buf(), to.to_path_buf())];
@@ -229,7 +226,7 @@ pub(super) fn copy(from: &Path, to: &Path, durability: Durability) -> Result<Vec
             Ok(_) => "neither a regular file nor a folder".to_owned(),
             Err(error) => unreadable(&Error::io(error)),
         };
-        left.push(Left { path: from, why });
+        left.push((from, why));
     }
     Ok(left)
 }
@@ -317,9 +314,7 @@ pub(super) fn keep_mode(from: &Path, to: &Path) -> Result<()> {
 
 /// Describes why something cannot be read, for the report.
 pub(super) fn unreadable(error: &Error) -> String {
-    let system = std::error::Error::source(error).map(ToString::to_string);
-    let why = system.unwrap_or_else(|| error.kind().to_string());
-    format!("cannot be read: {why}")
+    format!("cannot be read: {}", error.message())
 }
 
 /// Returns the sorted names in a folder.

@@ -5,12 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::report::LeftBehind;
-use super::stage::{Left, at, names, unreadable};
+use super::stage::{self, at, names, unreadable};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{RECOVERY, is_numbered, is_unfinished};
 use crate::kind::FolderKind;
 use crate::session::SEARCH_DEPTH;
 use crate::trace::Process;
+use crate::write::Durability;
 
 /// The folder for unreadable files, which are copied unchanged.
 pub(super) const UNREADABLE: &str = "unreadable";
@@ -121,10 +122,18 @@ pub(super) fn is_earlier(name: &str) -> bool {
     name == UNREADABLE || is_numbered(name, RECOVERY.0, RECOVERY.1)
 }
 
-/// Reports files and folders that were not copied, with paths relative to a session's folder.
-pub(super) fn not_copied(root: &Path, left: Vec<Left>) -> impl Iterator<Item = LeftBehind> + '_ {
-    left.into_iter().map(move |Left { path, why }| {
+/// Copies a file or folder as [`stage::copy`] does. Returns reports on the entries that it did not
+/// copy, with paths relative to the session's folder `root`.
+pub(super) fn copy_part(
+    root: &Path,
+    from: &Path,
+    to: &Path,
+    durability: Durability,
+) -> Result<Vec<LeftBehind>> {
+    let report = |(path, why): (PathBuf, String)| {
         let below = path.strip_prefix(root).unwrap_or(&path);
         LeftBehind::new(below, &why)
-    })
+    };
+    let left = stage::copy(from, to, durability)?;
+    Ok(left.into_iter().map(report).collect())
 }

@@ -2,11 +2,10 @@
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{SEARCH_DEPTH, is_session};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, at};
 use crate::files::{ProcessName, is_unfinished};
 
 /// The maximum number of sessions that an error lists.
@@ -65,17 +64,17 @@ impl Search {
 
     /// Searches a folder. Returns whether it is a session.
     fn search(&mut self, folder: &Path, depth: usize) -> Result<bool> {
-        let at = |error: io::Error| Error::io(error).with_path(Some(folder));
         if depth > SEARCH_DEPTH {
             return Err(Error::new(ErrorKind::TooDeep).with_path(Some(folder)));
         }
-        if is_session(folder).map_err(at)? {
+        if is_session(folder).map_err(at(folder))? {
             return Ok(true);
         }
         let mut below = Vec::new();
-        for entry in fs::read_dir(folder).map_err(at)? {
-            let entry = entry.map_err(at)?;
-            if entry.file_type().map_err(at)?.is_dir() && !is_unfinished(&entry.file_name()) {
+        for entry in fs::read_dir(folder).map_err(at(folder))? {
+            let entry = entry.map_err(at(folder))?;
+            let is_folder = entry.file_type().map_err(at(folder))?.is_dir();
+            if is_folder && !is_unfinished(&entry.file_name()) {
                 below.push(entry.path());
             }
         }

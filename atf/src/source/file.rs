@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use super::ReadAt;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, at};
 use crate::platform;
 
 /// A regular file with positioned reads.
@@ -33,17 +33,14 @@ impl FileSource {
 
     /// Like [`open`](Self::open), but follows symlinks only if `follow_links` is set.
     pub(crate) fn open_as(path: &Path, follow_links: bool) -> Result<Self> {
-        let open = || -> Result<Self> {
-            check_regular(fs::metadata(path).map_err(Error::io)?.file_type())?;
-            let file = platform::open(path, follow_links).map_err(Error::io)?;
-            let metadata = file.metadata().map_err(Error::io)?;
-            check_regular(metadata.file_type())?;
-            Ok(Self {
-                file,
-                size: metadata.len(),
-            })
-        };
-        open().map_err(|error| error.with_path(Some(path)))
+        check_regular(path, fs::metadata(path).map_err(at(path))?.file_type())?;
+        let file = platform::open(path, follow_links).map_err(at(path))?;
+        let metadata = file.metadata().map_err(at(path))?;
+        check_regular(path, metadata.file_type())?;
+        Ok(Self {
+            file,
+            size: metadata.len(),
+        })
     }
 }
 
@@ -61,13 +58,12 @@ impl ReadAt for FileSource {
     }
 }
 
-fn check_regular(file_type: FileType) -> Result<()> {
+fn check_regular(path: &Path, file_type: FileType) -> Result<()> {
     if file_type.is_file() {
         return Ok(());
     }
-    Err(Error::new(ErrorKind::NotRegular {
-        found: platform::name(file_type),
-    }))
+    let found = platform::name(file_type);
+    Err(Error::new(ErrorKind::NotRegular { found }).with_path(Some(path)))
 }
 
 #[cfg(all(test, unix))]

@@ -1,9 +1,10 @@
-//! A source with in-memory bytes appended.
+//! A source with in-memory bytes appended or with its header replaced.
 
 use std::io;
 
 use super::{Input, ReadAt, Unreadable};
 use crate::error::{Result, push};
+use crate::wire::HEADER_SIZE;
 
 /// Bytes to append to a source, from another file.
 #[derive(Debug, Default)]
@@ -95,6 +96,10 @@ impl Input {
         all.appended = Some((start, tail.origin));
         all
     }
+
+    pub(crate) fn with_header(self, header: [u8; HEADER_SIZE]) -> Self {
+        self.wrapped(|file| Patched { file, header })
+    }
 }
 
 /// A source followed by in-memory bytes.
@@ -137,6 +142,35 @@ impl ReadAt for Followed {
         }
         let data = self.input.next_data(offset).map_err(io::Error::other)?;
         Ok(Some(data.unwrap_or(end)))
+    }
+}
+
+/// A file whose header is replaced.
+struct Patched {
+    file: Input,
+    header: [u8; HEADER_SIZE],
+}
+
+impl ReadAt for Patched {
+    fn size(&self) -> u64 {
+        self.file.size()
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        match usize::try_from(offset)
+            .ok()
+            .and_then(|at| self.header.get(at..))
+        {
+            Some(mut rest) if !rest.is_empty() => io::Read::read(&mut rest, buffer),
+            _ => self.file.read(offset, buffer).map_err(io::Error::other),
+        }
+    }
+
+    fn next_data(&self, offset: u64) -> io::Result<Option<u64>> {
+        if offset < HEADER_SIZE as u64 {
+            return Ok(Some(offset));
+        }
+        self.file.next_data(offset).map_err(io::Error::other)
     }
 }
 

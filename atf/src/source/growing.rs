@@ -1,11 +1,10 @@
 //! A growing file that is reopened whenever it is examined.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
 use super::input::source_in_session;
 use super::{Input, OpenOptions};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, at};
 use crate::platform::Identity;
 
 /// A file at a path, which need not exist yet.
@@ -47,7 +46,7 @@ impl Growing {
     pub(crate) fn look(&mut self) -> Result<Option<Input>> {
         let (input, identity) = match self.open() {
             Ok(opened) => opened,
-            Err(error) if self.identity.is_none() && is_not_found(&error) => return Ok(None),
+            Err(error) if self.identity.is_none() && error.is_not_found() => return Ok(None),
             Err(error) => return Err(error),
         };
         self.identity = Some(identity);
@@ -62,16 +61,11 @@ impl Growing {
 
     fn open(&self) -> Result<(Input, Identity)> {
         let file = source_in_session(&self.path, self.options)?;
-        let metadata = file.file.metadata();
-        let metadata = metadata.map_err(|error| Error::io(error).with_path(Some(&self.path)))?;
+        let metadata = file.file.metadata().map_err(at(&self.path))?;
         let found = Identity::new(&metadata);
         if self.identity.is_some_and(|identity| identity != found) {
             return Err(Error::new(ErrorKind::Replaced).with_path(Some(&self.path)));
         }
         Ok((Input::at(&self.path, file), found))
     }
-}
-
-fn is_not_found(error: &Error) -> bool {
-    *error.kind() == ErrorKind::Io(io::ErrorKind::NotFound)
 }

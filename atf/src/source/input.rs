@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::{AroundErrors, FileSource, OpenOptions, ReadAt, Reopened, Unreadable};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, at};
 use crate::platform;
 use crate::sys::{self, Memory};
 
@@ -82,17 +82,14 @@ impl Input {
 
     fn of_file(path: &Path, file: FileSource, options: OpenOptions) -> Result<Self> {
         if options.around_errors {
-            let source = AroundErrors::new(file);
-            let source = source.map_err(|error| Error::io(error).with_path(Some(path)))?;
+            let source = AroundErrors::new(file).map_err(at(path))?;
             return Ok(Self {
                 unreadable: source.unreadable.clone(),
                 ..Self::at(path, source)
             });
         }
         let source = match options.map {
-            Some(permit) => sys::map(&file, permit)
-                .map(Source::InMemory)
-                .map_err(|error| Error::io(error).with_path(Some(path)))?,
+            Some(permit) => Source::InMemory(sys::map(&file, permit).map_err(at(path))?),
             None => Source::Other(Box::new(file)),
         };
         let size = match &source {
@@ -118,7 +115,6 @@ impl Input {
         if options.map.is_some() || options.around_errors || options.detail_in_memory == 0 {
             return Self::of_file(path, file, options);
         }
-        let failed = |error: Error| error.with_path(Some(path));
         let size = usize::try_from(file.size()).unwrap_or(usize::MAX);
         let mut bytes = Vec::new();
         if file.size() > options.detail_in_memory || bytes.try_reserve_exact(size).is_err() {
@@ -126,13 +122,13 @@ impl Input {
         }
         let read = (&file.file).take(file.size()).read_to_end(&mut bytes);
         let read = read.and_then(|read| platform::still_stored(&file.file, 0, read));
-        let read = read.map_err(|error| failed(Error::io(error)))?;
+        let read = read.map_err(at(path))?;
         match size.saturating_sub(read) as u64 {
             0 => Ok(Self {
                 path: Some(path.to_path_buf()),
                 ..Self::from_bytes(bytes)
             }),
-            missing => Err(failed(Error::new(ErrorKind::UnexpectedEnd { missing }))),
+            missing => Err(Error::new(ErrorKind::UnexpectedEnd { missing }).with_path(Some(path))),
         }
     }
 
@@ -172,7 +168,6 @@ impl Input {
         self.path.as_deref()
     }
 
-    /// Creates an error about this input.
     pub(crate) fn error(&self, kind: ErrorKind) -> Error {
         Error::new(kind).with_path(self.path())
     }
@@ -203,7 +198,6 @@ impl Input {
         rest.first_chunk()
     }
 
-    /// Fills the buffer from `offset`.
     pub(crate) fn read_exact(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
         let wanted = buffer.len();
         let read = self.read(offset, buffer)?;
@@ -216,11 +210,9 @@ impl Input {
             .with_offset(offset))
     }
 
-    /// Returns the `N` bytes at `offset`.
     #[inline]
     pub(crate) fn record<const N: usize>(&self, offset: u64) -> Result<[u8; N]> {
-        let start = usize::try_from(offset).ok().zip(self.as_bytes());
-        if let Some(record) = start.and_then(|(start, all)| all.get(start..)?.first_chunk()) {
+        if let Some(record) = self.record_in_memory(offset) {
             return Ok(*record);
         }
         let mut record = [0; N];
@@ -320,9 +312,7 @@ pub(super) fn source_in_session(path: &Path, options: OpenOptions) -> Result<Fil
     if options.follow_links {
         return FileSource::open(path);
     }
-    let metadata = fs::symlink_metadata(path);
-    let metadata = metadata.map_err(|error| Error::io(error).with_path(Some(path)))?;
-    if metadata.is_symlink() {
+    if fs::symlink_metadata(path).map_err(at(path))?.is_symlink() {
         Err(Error::symlink(path))
     } else {
         FileSource::open_as(path, false)

@@ -5,7 +5,6 @@ mod followed;
 mod growing;
 mod input;
 mod options;
-mod patched;
 mod reopened;
 mod seekable;
 mod unreadable;
@@ -21,7 +20,7 @@ pub use options::OpenOptions;
 pub(crate) use reopened::Reopened;
 pub use seekable::Seekable;
 use unreadable::AroundErrors;
-pub(crate) use unreadable::{Unreadable, is_bad_sector};
+pub(crate) use unreadable::{Unreadable, gaps, is_bad_sector};
 
 /// Bytes that can be read at any offset without a cursor.
 ///

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{FileSource, ReadAt};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, at};
 use crate::platform::Identity;
 
 /// A regular file that is opened for each read and then closed, for sessions with more threads than
@@ -21,8 +21,7 @@ pub(crate) struct Reopened {
 impl Reopened {
     /// Creates a source for the file that was opened at `path`.
     pub(crate) fn new(path: &Path, file: &FileSource) -> Result<Self> {
-        let metadata = file.file.metadata();
-        let metadata = metadata.map_err(|error| Error::io(error).with_path(Some(path)))?;
+        let metadata = file.file.metadata().map_err(at(path))?;
         Ok(Self {
             path: path.to_path_buf(),
             size: file.size(),

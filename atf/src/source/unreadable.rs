@@ -80,16 +80,7 @@ impl Unreadable {
 
     /// Returns the parts of a range that these ranges do not cover.
     pub(crate) fn gaps(&self, range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
-        let mut start = range.start;
-        let inside = self.after(start).iter().cloned();
-        let ends = inside
-            .chain(iter::once(range.end..range.end))
-            .map(move |hole| {
-                let gap = start..hole.start.min(range.end);
-                start = start.max(hole.end);
-                gap
-            });
-        ends.filter(|gap| !gap.is_empty())
+        gaps(self.after(range.start).iter().cloned(), range)
     }
 
     /// Returns the ranges that end after `offset`.
@@ -97,6 +88,21 @@ impl Unreadable {
         let first = self.0.partition_point(|range| range.end <= offset);
         self.0.get(first..).unwrap_or_default()
     }
+}
+
+/// Returns the parts of a range that none of these ascending ranges covers.
+pub(crate) fn gaps(
+    covered: impl Iterator<Item = Range<u64>>,
+    range: Range<u64>,
+) -> impl Iterator<Item = Range<u64>> {
+    let Range { mut start, end } = range;
+    let covered = covered.take_while(move |covered| covered.start < end);
+    let gaps = covered.chain(iter::once(end..end)).map(move |covered| {
+        let gap = start..covered.start;
+        start = start.max(covered.end);
+        gap
+    });
+    gaps.filter(|gap| !gap.is_empty())
 }
 
 /// Returns whether a read error may affect only part of a file, as a bad sector does.
@@ -161,7 +167,6 @@ impl Probe<'_> {
     }
 }
 
-/// Returns the next multiple of `size` after `offset`.
 fn next_multiple(offset: u64, size: usize) -> u64 {
     let size = size as u64;
     let over = offset.checked_rem(size).unwrap_or_default();
@@ -223,10 +228,8 @@ impl<S: ReadAt> ReadAt for AroundErrors<S> {
 mod tests {
     use super::*;
 
-    /// The start and the end of a range.
     type Pair = (u64, u64);
 
-    /// A disk with unreadable ranges.
     struct Disk {
         bytes: Vec<u8>,
         bad: Vec<Pair>,

@@ -36,7 +36,6 @@ impl OpenOptions {
     }
 }
 
-/// Bytes in memory.
 pub(crate) enum Memory {
     Owned(Vec<u8>),
     Mapped(Mmap),

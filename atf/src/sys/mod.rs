@@ -9,7 +9,6 @@
 
 #[cfg(unix)]
 mod at;
-mod avx2;
 mod cancel;
 #[cfg(target_vendor = "apple")]
 pub(crate) mod clock_apple;
@@ -17,7 +16,7 @@ pub(crate) mod clock_apple;
 pub(crate) mod clock_windows;
 mod fork;
 mod map;
-mod prefetch;
+mod processor;
 mod ring;
 #[cfg(unix)]
 mod spare;
@@ -33,11 +32,10 @@ pub(crate) use at::{
     borrow, close, duplicate_high, exists_at, make_folder_at, open_at, remove_at, rename_at,
     set_mode_at,
 };
-pub(crate) use avx2::with_avx2;
 pub use cancel::uncancelled;
 pub use fork::Origin;
 pub(crate) use map::{MapPermit, Memory, map};
-pub(crate) use prefetch::prefetch;
+pub(crate) use processor::{prefetch, with_avx2};
 #[cfg(feature = "testing")]
 pub use ring::watch;
 pub use ring::{JournalArea, write_zeros};

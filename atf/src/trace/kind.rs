@@ -2,10 +2,10 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, at};
 use crate::files::{DETAIL_FILE, has_extension};
 use crate::kind::{FileKind, FolderKind};
 use crate::session::Search;
@@ -34,14 +34,13 @@ impl PathKind {
     /// Operating system errors; [`ErrorKind::NotATrace`]; for a folder, the errors of [`Search`].
     pub fn detect(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let at = |error: io::Error| Error::io(error).with_path(Some(path));
-        if !fs::metadata(path).map_err(at)?.is_dir() {
+        if !fs::metadata(path).map_err(at(path))?.is_dir() {
             return Ok(Self::File(match FileKind::detect(path)? {
                 Some(kind) => kind,
                 None => damaged(path)?,
             }));
         }
-        match FolderKind::detect(path).map_err(at)? {
+        match FolderKind::detect(path).map_err(at(path))? {
             Some(FolderKind::Session) => return Ok(Self::Session),
             Some(FolderKind::Thread) => return Ok(Self::Thread),
             None => {}
@@ -64,10 +63,9 @@ impl PathKind {
 
 /// Returns the kind of a file without magic bytes, which may be damaged.
 fn damaged(path: &Path) -> Result<FileKind> {
-    let at = |error: io::Error| Error::io(error).with_path(Some(path));
     let mut begin = Vec::new();
-    let file = File::open(path).map_err(at)?;
-    file.take(4).read_to_end(&mut begin).map_err(at)?;
+    let file = File::open(path).map_err(at(path))?;
+    file.take(4).read_to_end(&mut begin).map_err(at(path))?;
     if begin == RingHeader::MAGIC {
         let found = "a thread's kill journal, which is read with the thread's folder (`atf explain` shows it alone)";
         return Err(not_a_trace(path, found.to_owned()));

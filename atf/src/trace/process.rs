@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::thread::{Files, Place, Thread, ThreadFiles};
 use super::times::on_clock;
 use crate::clock::{MediaClock, MediaClockError};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, at};
 use crate::index::IndexReader;
 use crate::manifest::{Damage, Loss, LossKind, Losses, Manifest, ManifestThread, Missing};
 use crate::session::{ProcessName, SessionReader, ThreadEntry};
@@ -101,9 +101,8 @@ impl Process {
         let mut seen = BTreeSet::new();
         for path in paths {
             let session = SessionReader::open(path)?;
-            let real = fs::canonicalize(session.path());
-            let at = |error| Error::io(error).with_path(Some(session.path()));
-            if seen.insert(real.map_err(at)?) {
+            let real = fs::canonicalize(session.path()).map_err(at(session.path()))?;
+            if seen.insert(real) {
                 sessions.push(session);
             }
         }
@@ -202,11 +201,10 @@ impl Process {
     pub fn is_of_run_of(&self, other: &Self) -> bool {
         let place = |process: &Self| {
             let path = process.path();
-            ProcessName::from_path(path)
-                .and(path.parent())
-                .map(Path::to_path_buf)
+            let place = ProcessName::from_path(path).and(path.parent());
+            let place = place.filter(|_| process.alone.is_none());
+            place.map(Path::to_path_buf)
         };
-        let place = |process: &Self| place(process).filter(|_| process.alone.is_none());
         place(self).is_some() && place(self) == place(other)
     }
 

@@ -46,11 +46,7 @@ impl Storage for Disk {
     }
 
     fn exists(&self, path: &Path) -> io::Result<bool> {
-        match fs::symlink_metadata(path) {
-            Ok(_) => Ok(true),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(error),
-        }
+        platform::exists(fs::symlink_metadata(path))
     }
 
     fn create(&self, path: &Path) -> io::Result<Box<dyn StorageFile>> {

@@ -51,13 +51,11 @@
 //! session only for a moment, when it creates a file or ends. A write beyond a file-size limit
 //! (`RLIMIT_FSIZE`) returns an error like any other; it does not raise SIGXFSZ.
 
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
+use crate::error::{Result, at};
 
-mod buffer;
 mod disk;
 mod event;
 mod held;
@@ -108,9 +106,4 @@ fn create_held(storage: &dyn Storage, folder: &Path) -> Result<(Option<Arc<dyn S
         }
     });
     Ok((held.map_err(at(folder))?, is_new))
-}
-
-/// Returns a function that adds a path to an operating system error.
-pub(crate) fn at(path: &Path) -> impl Fn(io::Error) -> Error {
-    |error| Error::io(error).with_path(Some(path))
 }

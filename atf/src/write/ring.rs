@@ -1,4 +1,4 @@
-//! Buffers that outlive the process.
+//! Buffers for events before they are written, which may outlive the process.
 //!
 //! With [`survive_kill`](super::WriteOptions::survive_kill), the buffers of a thread's two files
 //! are areas of `ring.atf`, a shared memory-mapped file next to them. Nothing else changes: events
@@ -22,13 +22,62 @@
 
 use std::path::{Path, PathBuf};
 
-use super::buffer::Buffer;
 use super::{Storage, WriteOptions, at};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, zeros};
 use crate::files::RING_FILE;
 use crate::ring::Ring;
 use crate::sys::{JournalArea, Origin};
 use crate::wire::{HEADER_SIZE, RingHeader};
+
+/// Memory for events that are not yet in the file.
+#[derive(Debug)]
+pub(super) enum Buffer {
+    /// Ordinary memory, which is lost with the process.
+    Memory(Vec<u8>),
+    /// An area of `ring.atf`, which outlives the process.
+    Journal(JournalArea),
+}
+
+impl Buffer {
+    pub(super) fn memory(capacity: usize) -> Result<Self> {
+        zeros(capacity).map(Self::Memory)
+    }
+
+    #[inline]
+    pub(super) fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Memory(bytes) => bytes,
+            Self::Journal(area) => area.bytes(),
+        }
+    }
+
+    #[inline]
+    pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
+        match self {
+            Self::Memory(bytes) => bytes,
+            Self::Journal(area) => area.bytes_mut(),
+        }
+    }
+
+    /// Publishes the first `size` bytes as events.
+    #[inline]
+    pub(super) fn publish(&self, size: usize) {
+        if let Self::Journal(area) = self {
+            area.publish(size);
+        }
+    }
+
+    /// Moves the empty buffer to offset `start` in its file, after events with this checksum.
+    pub(super) fn move_to(&self, start: u64, checksum: u32) {
+        if let Self::Journal(area) = self {
+            area.move_to(start, checksum);
+        }
+    }
+
+    pub(super) fn is_journal(&self) -> bool {
+        matches!(self, Self::Journal(_))
+    }
+}
 
 /// The journal of a thread's writer: its `ring.atf`.
 #[derive(Debug)]
@@ -98,7 +147,6 @@ impl Journal {
         }
     }
 
-    /// Takes the buffer for the detail file.
     pub(super) fn take_detail(&mut self) -> Option<Buffer> {
         self.detail.take().map(Buffer::Journal)
     }

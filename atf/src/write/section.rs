@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::buffer::Buffer;
+use super::ring::Buffer;
 use super::{Storage, StorageFile, at};
 use crate::checksum::Crc32c;
 use crate::error::{Error, Result};
@@ -63,13 +63,11 @@ impl Section {
         &self.path
     }
 
-    /// Returns the number of bytes in the buffer.
     #[inline]
     pub(super) fn filled(&self) -> usize {
         self.filled
     }
 
-    /// Returns the buffer's capacity in bytes.
     pub(super) fn capacity(&self) -> usize {
         self.buffer.bytes().len()
     }
@@ -84,12 +82,10 @@ impl Section {
         self.count
     }
 
-    /// Returns the size of the events in the file, in bytes.
     pub(super) fn events_size(&self) -> u64 {
         self.size.saturating_sub(HEADER_SIZE as u64)
     }
 
-    /// Returns the bytes in the buffer.
     pub(super) fn buffered(&self) -> Result<&[u8]> {
         let bytes = self.buffer.bytes().get(..self.filled);
         bytes.ok_or_else(|| Error::internal("a buffer holds no more than its size"))

@@ -115,7 +115,6 @@ pub trait StorageFile: fmt::Debug + Send + Sync {
     fn sync(&mut self) -> io::Result<()>;
 }
 
-/// A file on a disk.
 #[derive(Debug)]
 pub(super) struct DiskFile(pub(super) File);
 

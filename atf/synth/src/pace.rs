@@ -143,9 +143,8 @@ impl Turns {
 }
 
 fn greatest_common_divisor(a: u32, b: u32) -> u32 {
-    let (mut a, mut b) = (a, b);
-    while b != 0 {
-        (a, b) = (b, a % b);
+    if b == 0 {
+        return a;
     }
-    a
+    greatest_common_divisor(b, a % b)
 }

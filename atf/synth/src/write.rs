@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use atf::manifest::{Module, Symbol};
-use atf::write::{Detail, SessionWriter, ThreadWriter, WriteOptions};
+use atf::write::{Detail, SessionWriter, WriteOptions};
 use atf::{Arch, Clock, Os, Result};
 
 use crate::program::Program;
@@ -60,7 +60,8 @@ impl Synth {
     ///
     /// # Errors
     ///
-    /// The errors of [`SessionWriter`] and [`ThreadWriter`]. Files written before the error remain.
+    /// The errors of [`SessionWriter`] and [`ThreadWriter`](atf::write::ThreadWriter). Files written
+    /// before the error remain.
     pub fn write(&self, folder: impl AsRef<Path>) -> Result<Written> {
         self.write_observed(folder, |_| {})
     }
@@ -81,10 +82,26 @@ impl Synth {
         session.set_modules(program.modules());
         session.set_symbols(program.symbols());
         let mut written = Written::default();
+        let mut payload = Vec::new();
         for thread in 0..self.threads {
             let mut writer = session.thread(thread)?;
-            let events = ThreadEvents::new(self, Arc::clone(&program), thread);
-            write_events(events, &mut writer, &mut written, &mut progress)?;
+            for made in ThreadEvents::new(self, Arc::clone(&program), thread) {
+                match made.detail {
+                    Some(registers) => {
+                        registers.write_payload(&mut payload);
+                        let detail = Detail::new(registers.event_type, &payload);
+                        writer.write_with_detail(&made.event, &detail)?;
+                        written.detail_events += 1;
+                    }
+                    None => {
+                        writer.write(&made.event)?;
+                    }
+                }
+                written.index_events += 1;
+                if written.index_events.is_multiple_of(PROGRESS) {
+                    progress(written.index_events);
+                }
+            }
             writer.finalize()?;
             written.threads += 1;
         }
@@ -96,31 +113,4 @@ impl Synth {
     fn program(&self) -> Program {
         Program::new(Random::new(self.seed, 0), self.functions)
     }
-}
-
-fn write_events(
-    events: ThreadEvents,
-    writer: &mut ThreadWriter,
-    written: &mut Written,
-    progress: &mut impl FnMut(u64),
-) -> Result<()> {
-    let mut payload = Vec::new();
-    for made in events {
-        match made.detail {
-            Some(registers) => {
-                registers.write_payload(&mut payload);
-                let detail = Detail::new(registers.event_type, &payload);
-                writer.write_with_detail(&made.event, &detail)?;
-                written.detail_events += 1;
-            }
-            None => {
-                writer.write(&made.event)?;
-            }
-        }
-        written.index_events += 1;
-        if written.index_events.is_multiple_of(PROGRESS) {
-            progress(written.index_events);
-        }
-    }
-    Ok(())
 }

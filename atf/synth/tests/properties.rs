@@ -57,20 +57,8 @@ fn a_seed_gives_the_same_bytes_on_every_machine() {
             }
         }
     }
-    let hash: String = hash.finalize().iter().map(|b| format!("{b:02x}")).collect();
     let expected = "fb1e530fccb4588c91e94e28139b443afab71add548effbc2dac870a8ed5b6ed";
-    assert_eq!(hash, expected);
-}
-
-#[test]
-fn another_seed_gives_another_trace() {
-    let one = synth(Shape::Independent);
-    let other = Synth {
-        seed: 43,
-        ..one.clone()
-    };
-    assert!(one.thread(0).ne(other.thread(0)));
-    assert!(one.thread(0).ne(one.thread(1)));
+    assert_eq!(format!("{:x}", hash.finalize()), expected);
 }
 
 #[test]

@@ -1,7 +1,5 @@
 //! Tests that a written session is valid.
 
-use std::fs;
-
 use atf::session::SessionReader;
 use atf::{EventKind, Wire};
 use atf_conformance::Checked;
@@ -106,18 +104,4 @@ fn every_function_that_is_called_has_a_name_and_a_module() {
         let mut modules = modules.iter().map(|module| Some(module.module_id));
         assert!(modules.any(|module| module == symbol.module_id));
     }
-}
-
-#[test]
-fn a_seed_always_generates_the_same_session() {
-    let folder = tempfile::tempdir().unwrap();
-    let synth = synth(Shape::FewActive(2), Wire::V1);
-    let [one, two] = ["one", "two"].map(|name| folder.path().join(name));
-    synth.write(&one).unwrap();
-    synth.write(&two).unwrap();
-    for file in ["manifest.json", "thread_2/index.atf", "thread_2/detail.atf"] {
-        let [first, second] = [&one, &two].map(|path| fs::read(path.join(file)).unwrap());
-        assert!(first == second, "{file}");
-    }
-    assert!(synth.write(&one).is_err(), "a session is never overwritten");
 }

@@ -1,6 +1,8 @@
-//! Tests conversions between the trace's timeline and a recording's.
+//! Tests conversions of times and time ranges between the trace's timeline and a recording's.
 
-use atf::clock::{MediaTime, TimingAnchor};
+use std::ops::RangeInclusive;
+
+use atf::clock::{MediaClock, MediaTime, TimingAnchor};
 
 fn media(value: i64, timescale: i32) -> MediaTime {
     MediaTime::new(value, timescale)
@@ -114,4 +116,37 @@ fn two_anchors_determine_the_drift_of_the_clocks() {
     // The same, with the second anchor in a timescale of 10⁹: 0.01 s + 1000.01 s.
     let other = anchor(1_007_000_000_000, 1_000_020_000_000, 1_000_000_000);
     assert_eq!(start.drift_ppb(&other), Some(10_000));
+}
+
+#[test]
+fn a_range_contains_exactly_the_timestamps_that_convert_to_its_times() {
+    let at = |(host, media): &(u64, i64)| anchor(*host, *media, 1_000_000_000);
+    for points in [
+        &[(50, 0)][..],
+        &[(0, 30)],
+        &[(50, 7), (80, 16)],
+        &[(50, 7), (59, 107), (100, 110), (103, 160)],
+        &[(40, -20), (47, 3), (90, 31)],
+    ] {
+        let anchors: Vec<_> = points.iter().map(at).collect();
+        let clock = MediaClock::new(&anchors).unwrap();
+        let timestamps: Vec<u64> = (0..300).collect();
+        for from in 0..140 {
+            for to in from..140 {
+                let is_in = |ns: &u64| {
+                    let media = clock.to_media_ns(*ns);
+                    media.is_some_and(|media| (from..=to).contains(&media))
+                };
+                let mut expected = timestamps.iter().copied().filter(is_in);
+                let first = expected.next();
+                let ends = first.map(|first| (first, expected.next_back().unwrap_or(first)));
+                let found = clock.to_host_range(from..=to);
+                let found = found.map(RangeInclusive::into_inner);
+                assert_eq!(found, ends, "{points:?} {from} {to}");
+            }
+        }
+        let all = clock.to_host_range(0..=u64::MAX).unwrap();
+        assert_eq!(*all.end(), u64::MAX);
+        assert!(clock.to_media_ns(*all.start()).is_some());
+    }
 }

@@ -1,7 +1,6 @@
 //! Tests the clock, its arithmetic and the anchors. All numbers were computed by hand.
 
 mod anchor;
-mod media;
 mod timebase;
 
 use atf::clock;

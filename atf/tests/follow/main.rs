@@ -2,12 +2,13 @@
 
 #[path = "../support/events.rs"]
 mod support_events;
+#[path = "../support/written.rs"]
+mod support_written;
 
 mod any_growth;
 mod detail;
 mod faults;
 mod index;
-mod killed;
 mod session;
 mod thread;
 

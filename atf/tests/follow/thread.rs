@@ -4,24 +4,13 @@ use std::time::{Duration, Instant};
 
 use atf::follow::{Polled, ThreadEvent, ThreadFollower};
 use atf::thread::ThreadReader;
-use atf::write::{Detail, Event, ThreadWriter, WriteOptions};
-use atf::{DetailEventType, EventKind, Wire};
+use atf::write::{Detail, ThreadWriter, WriteOptions};
+use atf::{DetailEventType, Wire};
 
+use crate::support_written::{assert_event, event};
 use atf_samples::files::{DetailFile, DetailRecord, EventRecord, IndexFile};
 use atf_samples::random::Random;
 use tempfile::TempDir;
-
-fn event(seq: u64) -> Event {
-    Event::new(
-        5_000_000 + seq * 7,
-        seq / 3,
-        match seq % 2 {
-            0 => EventKind::CALL,
-            _ => EventKind::RETURN,
-        },
-        1,
-    )
-}
 
 fn write(folder: &std::path::Path, wire: Wire, count: u64, survive_kill: bool) {
     let options = WriteOptions::default()
@@ -107,7 +96,7 @@ fn a_follower_of_a_running_writer_agrees_with_a_later_reader() {
         let detail = reader.detail().unwrap();
         for (seq, (new, payload)) in given.iter().enumerate() {
             assert_eq!(new.seq, seq as u64);
-            assert_eq!(new.event.timestamp_ns, event(new.seq).timestamp_ns);
+            assert_event(&new.event, new.seq);
             assert_eq!(reader.index().get(new.seq).unwrap(), Some(new.event));
             assert_eq!(reader.detail_of(&new.event).unwrap().found(), new.detail);
             if let Some(found) = &new.detail {

@@ -3,17 +3,23 @@
 
 #![cfg(unix)]
 
+#[path = "../support/written.rs"]
+mod support_written;
+
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
+use atf::DetailEventType;
 use atf::detail::DetailReader;
+use atf::follow::{Polled, ThreadFollower};
 use atf::session::SessionReader;
 use atf::thread::ThreadReader;
-use atf::write::{Detail, Event, SessionWriter, ThreadWriter, WriteOptions};
-use atf::{DetailEventType, EventKind};
+use atf::write::{Detail, SessionWriter, ThreadWriter, WriteOptions};
+
+use support_written::{assert_event, event};
 
 /// The environment variable that contains a writing process's folder.
 const FOLDER: &str = "ATF_TEST_KILL_FOLDER";
@@ -24,18 +30,6 @@ const THREADS: u32 = 2;
 fn kills() -> u64 {
     let set = std::env::var("ATF_TEST_KILLS").ok();
     set.map_or(50, |kills| kills.parse().unwrap())
-}
-
-fn event(seq: u64) -> Event {
-    Event::new(
-        7_000_000 + seq * 3,
-        seq.wrapping_mul(0x9e37_79b9_7f4a_7c15),
-        match seq % 2 {
-            0 => EventKind::CALL,
-            _ => EventKind::RETURN,
-        },
-        1,
-    )
 }
 
 /// Returns a detail's payload. Payloads vary in size, and some are larger than the buffer.
@@ -124,10 +118,8 @@ fn start(folder: &Path, with_ring: bool) -> Running {
 /// Returns the number of returned calls per thread.
 fn returned_calls(folder: &Path) -> Vec<u64> {
     let bytes = fs::read(folder.join("returned")).unwrap();
-    let numbers = bytes.chunks(8);
-    numbers
-        .map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap()))
-        .collect()
+    let numbers = bytes.as_chunks().0.iter();
+    numbers.map(|bytes| u64::from_le_bytes(*bytes)).collect()
 }
 
 /// Kills a writing process some milliseconds after its threads start, and returns its counts.
@@ -157,15 +149,12 @@ fn check(thread: &ThreadReader) -> u64 {
     let mut detail_seq = 0;
     for (seq, read) in thread.index().events_in(..).enumerate() {
         let (seq, read) = (seq as u64, read.unwrap());
-        let expected = event(seq);
-        assert_eq!(read.timestamp_ns, expected.timestamp_ns);
-        assert_eq!(read.function_id, expected.function_id);
-        assert_eq!(read.event_kind, expected.event_kind);
+        assert_event(&read, seq);
         assert_eq!(read.detail_seq, has_detail(seq).then_some(detail_seq));
         if has_detail(seq) {
             let detail = thread.detail_of(&read).unwrap().found().unwrap();
             assert_eq!(detail.header.index_seq, seq);
-            assert_eq!(detail.header.timestamp, expected.timestamp_ns);
+            assert_eq!(detail.header.timestamp, read.timestamp_ns);
             let read = thread.detail().unwrap().payload(&detail, 10_000).unwrap();
             assert_eq!(read, payload(seq));
             detail_seq += 1;
@@ -176,7 +165,7 @@ fn check(thread: &ThreadReader) -> u64 {
 
 #[test]
 fn sigkill_loses_no_event_whose_call_had_returned() {
-    let mut from_rings = 0;
+    let (mut from_rings, mut followed) = (0, 0);
     for round in 0..kills() {
         let folder = tempfile::tempdir().unwrap();
         let returned = kill(folder.path(), true, moment(round));
@@ -191,6 +180,21 @@ fn sigkill_loses_no_event_whose_call_had_returned() {
             assert!(possible.contains(&count), "{count} of {returned}");
             from_rings += thread.ring().unwrap().index_bytes / 32;
 
+            // A reader continues where a follower of the files stops.
+            let mut follower = ThreadFollower::new(entry.path());
+            let last = loop {
+                match follower.poll().unwrap() {
+                    Polled::New(new) => {
+                        assert_eq!(new.seq + 1, follower.next_seq());
+                        assert_eq!(thread.index().get(new.seq).unwrap(), Some(new.event));
+                    }
+                    last => break last,
+                }
+            };
+            assert_eq!(last, Polled::NotYet, "nobody finalized it");
+            assert!(follower.next_seq() <= count);
+            followed += follower.next_seq();
+
             // Without the ring, a prefix of the events remains, including their details.
             fs::remove_file(entry.path().join("ring.atf")).unwrap();
             let prefix = entry.open().unwrap();
@@ -199,6 +203,7 @@ fn sigkill_loses_no_event_whose_call_had_returned() {
         }
     }
     assert!(from_rings > 0, "no kill found an event in a ring");
+    assert!(followed > 0, "no event was followed");
 }
 
 #[test]

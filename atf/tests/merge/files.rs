@@ -32,43 +32,6 @@ fn threads(count: u32, events: u64) -> Vec<Thread> {
     (0..count).map(thread).collect()
 }
 
-/// The environment variable that limits the test below to a few open files.
-#[cfg(unix)]
-const FEW_FILES: &str = "ATF_TEST_WITH_FEW_FILES";
-
-/// The test runs itself again in a process that may open only 64 files at a time.
-#[cfg(unix)]
-#[test]
-fn more_threads_can_be_merged_than_a_process_can_have_open_files() {
-    if std::env::var_os(FEW_FILES).is_none() {
-        let name = "files::more_threads_can_be_merged_than_a_process_can_have_open_files";
-        let output = std::process::Command::new("sh")
-            .args(["-c", r#"ulimit -n 64 && exec "$0" "$@""#])
-            .arg(std::env::current_exe().unwrap())
-            .args(["--exact", name])
-            .env(FEW_FILES, "1")
-            .output()
-            .unwrap();
-        let text = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success(), "{text}");
-        assert!(text.contains("1 passed"), "{text}");
-        return;
-    }
-    let kept_open = (0..64).map(|_| fs::File::open("/dev/null"));
-    let kept_open: Vec<_> = kept_open.collect();
-    assert!(kept_open.iter().any(Result::is_err), "no limit");
-    drop(kept_open);
-
-    let threads = threads(1500, 3);
-    let folder = session(&threads);
-    let merge = SessionReader::open(folder.path()).unwrap().merge();
-    let expected = expected(&threads, 0..=u64::MAX);
-    assert!(merge.problems().is_empty());
-    assert_eq!(places(merge.events()), expected);
-    let parts = merge.partitions(3).into_iter();
-    assert_eq!(parts.flat_map(places).collect::<Vec<_>>(), expected);
-}
-
 #[cfg(unix)]
 #[test]
 fn a_thread_whose_file_is_replaced_ends_and_the_others_continue() {
@@ -170,18 +133,21 @@ fn events_that_a_killed_writer_left_in_its_ring_are_merged() {
         let folder = TempDir::new().unwrap();
         killed(folder.path(), threads, events);
         let session = SessionReader::open(folder.path()).unwrap();
-        let merged = session.merge().into_events();
-        let (merged, errors): (Vec<_>, Vec<_>) = merged.partition(Result::is_ok);
+        let merge = session.merge();
+        let (merged, errors): (Vec<_>, Vec<_>) = merge.events().partition(Result::is_ok);
         let is_unfinalized = |event: &atf::Result<_>| {
             let kind = event.as_ref().unwrap_err().kind().clone();
             matches!(kind, ErrorKind::NotFinalized { .. })
         };
         assert_eq!(errors.len(), threads as usize);
         assert!(errors.iter().all(is_unfinalized));
-        let merged = merged.into_iter().map(Result::unwrap);
-        let merged: Vec<_> = merged.map(|event| (event.seq, event.thread)).collect();
         let expected = (0..events).flat_map(|seq| (0..threads).map(move |id| (seq, id)));
-        assert!(merged == expected.collect::<Vec<_>>(), "{threads} {events}");
+        let parts = merge.partitions(3).into_iter().flatten();
+        for merged in [merged, parts.filter(Result::is_ok).collect()] {
+            let merged = merged.into_iter().map(Result::unwrap);
+            let merged = merged.map(|event| (event.seq, event.thread));
+            assert!(merged.eq(expected.clone()), "{threads} {events}");
+        }
         let index = session.threads()[1].open_index().unwrap();
         assert_eq!(index.event_count(), events);
     }

@@ -73,10 +73,7 @@ pub(crate) fn expected(threads: &[Thread], times: RangeInclusive<u64>) -> Vec<(u
         .map(|thread| {
             let events = (0..).zip(&thread.times);
             let wanted = events.filter(|(_, time)| times.contains(time));
-            (
-                thread.id,
-                wanted.collect::<Vec<(u64, &u64)>>().into_iter().peekable(),
-            )
+            (thread.id, wanted.peekable())
         })
         .collect();
     threads.sort_by_key(|(id, _)| *id);

@@ -11,7 +11,6 @@ use proptest::prelude::*;
 
 const CALL: u32 = 1;
 const RETURN: u32 = 2;
-const EXCEPTION: u32 = 3;
 
 /// Creates events with these kinds and functions, at times 10, 20, 30 and so on.
 fn events(events: &[(u32, u64)]) -> impl Iterator<Item = atf::Result<IndexEvent>> {
@@ -139,17 +138,6 @@ fn the_part_of_a_span_in_a_range_is_counted_once() {
     assert_eq!(within(40..75), [0, 20, 5]);
     assert_eq!(within(60..70), [0, 0, 0]);
     assert_eq!(within(25..25), [0, 0, 0]);
-}
-
-#[test]
-fn recursion_pairs_inside_out_and_an_exception_ends_its_call() {
-    let found = pair(&[(CALL, 7), (CALL, 7), (EXCEPTION, 7), (CALL, 8)]);
-    let expected = [
-        (7, 1, Some(2), Some((SpanEnd::Exception, 2))),
-        (8, 3, None, Some((SpanEnd::Open, 2))),
-        (7, 0, None, Some((SpanEnd::Open, 1))),
-    ];
-    assert_eq!(found, expected);
 }
 
 #[test]

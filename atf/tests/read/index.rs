@@ -65,20 +65,6 @@ fn a_rejected_file_reports_the_kind_of_its_fault() {
 }
 
 #[test]
-fn a_truncated_footer_at_the_headers_offset_is_never_an_event() {
-    for version in [1, 2] {
-        let mut file = IndexFile::finalized(version, 10);
-        let header = file.header();
-        (file.footer_count, file.footer_times) = (11, (5, 6));
-        for size in 1..64 {
-            let bytes = [&header[..], &file.section(), &file.footer()[..size]].concat();
-            let index = IndexReader::from_bytes(bytes).unwrap();
-            assert_eq!(index.event_count(), 10, "{size} bytes");
-        }
-    }
-}
-
-#[test]
 fn a_footer_without_events_may_have_a_placeholder_header() {
     for (footer_offset, footer_times) in [(0, (0, 0)), (64, (1, 0)), (64, (0, 1))] {
         let file = IndexFile {

@@ -5,7 +5,6 @@ mod support_events;
 #[path = "../support/source.rs"]
 mod support_source;
 
-mod arbitrary;
 mod claims;
 mod corpus;
 mod detail;

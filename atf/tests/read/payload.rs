@@ -1,7 +1,7 @@
 //! Reads payloads of `detail.atf` whole, in parts, and in memory.
 
 use atf::detail::{DetailReader, FunctionPayload, LARGEST_FIELDS, fields};
-use atf::{Checksum, Completeness, ErrorKind};
+use atf::{Checksum, ErrorKind};
 
 use crate::detail::open;
 use crate::details;
@@ -100,32 +100,6 @@ fn a_payload_larger_than_any_vector_is_an_error_but_can_be_read_in_parts() {
     let mut last = [7; 9];
     let size = detail.read_payload(&event, (2 << 30) - 8, &mut last);
     assert_eq!((size.unwrap(), last), (8, [0, 0, 0, 0, 0, 0, 0, 0, 7]));
-}
-
-/// A payload is program memory and may look like a footer, even with matching numbers. Here, zeros
-/// follow the payload, in place of bytes that never reached the disk, and complete the footer. The
-/// corpus has payloads that contain a whole one.
-#[test]
-fn a_payload_that_looks_like_a_footer_is_a_payload() {
-    for version in [1, 2] {
-        let before = DetailFile::finalized(version, 5).placeholder();
-        let offset = before.section().len() + 24 + 100;
-        let mut footer = b"2DTA\0\0\0\0".to_vec();
-        for number in [6, offset as u64, 1, 9] {
-            footer.extend(number.to_le_bytes());
-        }
-        let mut events = before.events.clone();
-        let payload = [vec![7; 100], footer].concat();
-        events.push(DetailRecord::new(3, 9, 9, payload));
-        let section = DetailFile::new(version, events).section();
-        let bytes = [before.header(), section, vec![0; 24]].concat();
-        let detail = ways::detail(bytes).unwrap();
-        assert_eq!(detail.event_count(), 6, "{version}");
-        let last = detail.events_in(5..).next().unwrap().unwrap();
-        assert_eq!(last.payload_size(), 140);
-        let completeness = detail.completeness();
-        assert!(matches!(completeness, Completeness::Unfinalized { .. }));
-    }
 }
 
 #[test]

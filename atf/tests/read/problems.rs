@@ -46,30 +46,12 @@ pub(crate) fn agree(bytes: &[u8]) {
 }
 
 #[test]
-fn a_missing_footer_is_reported_with_what_follows_the_last_event() {
-    for version in [1, 2] {
-        let file = IndexFile::finalized(version, 100);
-        let cut = file.bytes()[..64 + 32 * 60].to_vec();
-        let open = file.placeholder().without_footer();
-        for (bytes, end) in [
-            (
-                [&open[..], &[1; 7]].concat(),
-                "was not finalized; 7 trailing bytes are not a whole event (at 0xcc0)",
-            ),
-            (
-                [&open[..], &[1]].concat(),
-                "was not finalized; 1 trailing byte is not a whole event (at 0xcc0)",
-            ),
-            (
-                cut,
-                "no footer: the file was truncated or damaged after it was finalized (at 0x7c0)",
-            ),
-        ] {
-            let index = IndexReader::from_bytes(bytes).unwrap();
-            let problem = index.problems()[0].to_string();
-            assert!(problem.ends_with(end), "{problem}");
-        }
-    }
+fn one_trailing_byte_is_reported_in_the_singular() {
+    let open = IndexFile::finalized(1, 100).placeholder().without_footer();
+    let index = IndexReader::from_bytes([&open[..], &[1]].concat()).unwrap();
+    let problem = index.problems()[0].to_string();
+    let end = "was not finalized; 1 trailing byte is not a whole event (at 0xcc0)";
+    assert!(problem.ends_with(end), "{problem}");
 }
 
 #[test]

@@ -14,10 +14,7 @@ use sha2::{Digest, Sha256};
 fn sha256(file: &Path, start: u64, end: u64) -> String {
     let bytes = fs::read(file).unwrap();
     let range = usize::try_from(start).unwrap()..usize::try_from(end).unwrap();
-    Sha256::digest(&bytes[range])
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    format!("{:x}", Sha256::digest(&bytes[range]))
 }
 
 /// Returns the readers' results under the keys of `EXPECTED.json`.
@@ -98,19 +95,4 @@ fn every_thread_agrees_with_an_independent_parser() {
             assert!(thread.disagreements().is_empty());
         }
     }
-}
-
-#[test]
-fn the_manifests_are_read_without_problems() {
-    let path = atf_samples::folder().join("sample-small/session_20260105_101500/pid_4242");
-    let session = SessionReader::open(path).unwrap();
-    let manifest = session.manifest().unwrap();
-    assert_eq!(manifest.problem_count, 0, "{:?}", manifest.problems);
-    assert_eq!(manifest.format_version.as_deref(), Some("2.1"));
-    let ids: Vec<_> = manifest.threads.iter().map(|thread| thread.id).collect();
-    assert_eq!(ids, [0, 1, 2]);
-    assert_eq!((manifest.modules.len(), manifest.symbols.len()), (3, 80));
-    assert_eq!(manifest.modules[0].base_address, Some(0x1_0000_0000));
-    assert_eq!(manifest.symbols[0].function_id, 0x0644_4fc1_0000_0001);
-    assert_eq!(manifest.symbols[0].name.as_deref(), Some("_$s4Demo0load0"));
 }

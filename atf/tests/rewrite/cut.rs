@@ -316,12 +316,6 @@ fn damage_is_repaired_and_reported_as_in_a_recovery() {
     let text = report.to_string();
     assert!(text.contains("a torn event"), "{text}");
     assert!(report.losses() > 0, "the header counts more events: {text}");
-    // Change an event that the checksum covers.
-    let mut changed = bytes;
-    changed[64 + 8] ^= 1;
-    std::fs::write(&index, changed).unwrap();
-    let report = cut_to(&path, &places.path("changed"), 165, 175);
-    assert_eq!(count(&thread_of(&report), "checksum_bad"), 1);
 }
 
 #[test]

@@ -48,24 +48,6 @@ fn an_invalid_manifest_is_a_loss() {
 }
 
 #[test]
-fn a_renamed_thread_folder_is_copied_and_reported_with_advice() {
-    let places = Places::new();
-    let index = without_details(1);
-    for name in ["thread_7", "thread_X", "renamed"] {
-        places.put(&format!("in/{name}/index.atf"), &index);
-    }
-    let report = places.recover_twice(&RecoverOptions::default());
-    assert_eq!((report.events(), report.losses()), (9, 2), "{report}");
-    let found = files(&places.path("out"));
-    for name in ["thread_X", "renamed"] {
-        assert!(found[&format!("unreadable/{name}/index.atf")] == index);
-        let line =
-            format!("  {name}: not read: not a thread's name: to read it, rename it to thread_N");
-        assert!(report.to_string().contains(&line), "{report}");
-    }
-}
-
-#[test]
 #[cfg(unix)]
 fn names_never_break_lines_of_the_report() {
     let index = IndexFile::finalized(1, 9).bytes();
@@ -195,16 +177,6 @@ fn a_complete_manifest_not_yet_renamed_by_a_killed_writer_is_kept() {
 fn details_lost_next_to_a_finalized_index_are_a_loss() {
     for version in [1, 2] {
         let whole = IndexFile::finalized(version, 9);
-        let detail = DetailFile::finalized(version, 3).placeholder();
-        let section = detail.without_footer();
-        // A file system can lose the end of a file that was not synchronized.
-        for kept in [0, 2] {
-            let size = usize::try_from(detail.places()[kept]).unwrap();
-            let report = thread(&whole.bytes(), &section[..size]);
-            let lost = 3 - kept as u64;
-            let missing = count(&thread_of(&report), "detail_missing");
-            assert_eq!((missing, report.losses()), (lost, lost), "{report}");
-        }
         // The second header was not yet rewritten, but the details are finalized before the index.
         for index in [whole.bytes(), whole.placeholder().bytes()] {
             let places = Places::with_index(index);

@@ -12,7 +12,6 @@ mod places;
 mod progress;
 mod ring;
 mod salvage;
-mod samples;
 mod scrub;
 mod sessions;
 #[cfg(unix)]

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use atf::rewrite::{RecoverOptions, Report, recover};
 
-use crate::{Places, count, files, notes, thread_of};
+use crate::{Places, count, files, thread_of};
 use atf_samples::files::{DetailFile, IndexFile, patched, ring_after};
 
 const EVENTS: u64 = 9;
@@ -89,39 +89,6 @@ fn events_from_a_ring_are_written_and_counted() {
         assert!(found["thread_7/index.atf"] == index);
         let detail = DetailFile::finalized(version, DETAILS).bytes();
         assert!(found["thread_7/detail.atf"] == detail);
-    }
-}
-
-#[test]
-fn a_ring_that_belongs_to_other_files_is_set_aside_and_adds_nothing() {
-    for version in [1, 2] {
-        let other = 3 - version;
-        let beyond = 64 + 5 * 32_u64;
-        for (offset, bytes, field) in [
-            (0, &b"ATI2"[..], "header.magic"),
-            (5, &[other], "header.version"),
-            (8, &8_u32.to_le_bytes(), "header.thread_id"),
-            (24, &beyond.to_le_bytes(), "header.index_start"),
-            (40, &77_u32.to_le_bytes(), "header.index_checksum"),
-            // This byte differs from the file.
-            (128 + 3, &[0xee], "header.index_start"),
-        ] {
-            let places = Places::new();
-            let ring = Killed::new(version).put(&places);
-            let foreign = patched(&ring, offset, bytes);
-            places.put("in/thread_7/ring.atf", &foreign);
-            let report = recovered(&places);
-            let thread = thread_of(&report);
-            let case = format!("{field}, wire {version}\n{report}");
-            assert_eq!(thread["events"], json!({"kept": 4}), "{case}");
-            assert_eq!(thread["details"], json!({"kept": 1}), "{case}");
-            let place = &notes(&thread, "ring_not_read")[0]["first"][0];
-            assert_eq!(place["file"], "ring.atf", "{case}");
-            assert_eq!(place["field"], field, "{case}");
-            assert_ne!(place["found"], "");
-            let found = files(&places.path("out"));
-            assert_eq!(found["unreadable/thread_7/ring.atf"], foreign);
-        }
     }
 }
 

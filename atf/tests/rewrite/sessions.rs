@@ -9,7 +9,7 @@ use atf::session::SessionReader;
 
 use crate::{Places, files, left_behind, left_paths, session_of, unlinked, without_details};
 use atf_samples::files::{DetailFile, IndexFile};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// Returns the folders of a report's sessions.
 fn folders(report: &Report) -> Vec<String> {
@@ -122,27 +122,6 @@ fn details_next_to_an_empty_index_are_kept() {
     let found = files(&places.path("out"));
     assert_eq!(found["unreadable/thread_10/index.atf"], b"");
     assert_eq!(found["unreadable/thread_10/detail.atf"], details);
-}
-
-#[test]
-fn a_folder_too_deep_to_be_searched_is_a_possible_loss() {
-    let places = Places::new();
-    let index = without_details(1);
-    let deep = |letter, count| vec![letter; count].join("/");
-    let (deepest, too_deep) = (deep("a", 64), deep("b", 65));
-    places.put(&format!("in/{deepest}/thread_7/index.atf"), &index);
-    places.put(&format!("in/{too_deep}/thread_7/index.atf"), &index);
-    places.put("in/c/d/notes.txt", "x");
-    let report = places.recover();
-    let folders = folders(&report);
-    assert_eq!(folders, [deepest]);
-    let expected = json!([
-        {"path": too_deep, "why": "not searched: more than 64 folders deep", "is_loss": true},
-        {"path": "c", "why": "not a session, and contains none", "is_loss": false},
-    ]);
-    let json = serde_json::to_value(&report).unwrap();
-    assert_eq!(json["left_behind"], expected);
-    assert_eq!(report.losses(), 1);
 }
 
 #[test]

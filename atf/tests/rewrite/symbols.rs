@@ -56,19 +56,6 @@ const ALL: [(u64, &str); 3] = [
 ];
 
 #[test]
-fn a_session_without_a_manifest_gets_all_names() {
-    let places = session(None);
-    let report = recovered(&places, OTHER);
-    let manifest = &session_of(&report)["manifest"];
-    assert_eq!(manifest["symbols_taken"], 3);
-    assert_eq!(manifest["modules"], 2);
-    assert_eq!(names(&places, "out"), expected(&ALL));
-    let text = report.to_string();
-    let line = "2 modules, 3 symbols (3 from the other manifest)\n    repaired: the original had no manifest";
-    assert!(text.contains(line), "{text}");
-}
-
-#[test]
 fn a_function_without_a_name_gets_the_other_manifests_name_if_any() {
     let own = r#"{"format_version": "2.1", "threads": [{"id": 7, "has_detail": false}],
         "time_start_ns": 1000, "time_end_ns": 1020, "clock_type": 1,

@@ -1,5 +1,8 @@
 //! Tests the writers.
 
+#[path = "../support/written.rs"]
+mod support_written;
+
 mod claims;
 mod encode;
 mod faults;
@@ -13,10 +16,11 @@ mod reserve;
 mod ring;
 mod round_trip;
 
-use atf::index::IndexEvent;
-use atf::write::{Detail, Event, ThreadWriter, WriteOptions};
-use atf::{DetailEventType, Error, EventKind, Result};
+use atf::write::{Detail, ThreadWriter, WriteOptions};
+use atf::{Error, Result};
 use tempfile::TempDir;
+
+use support_written::{assert_event, event};
 
 /// Creates the writer of thread 7 in a new folder.
 fn created(options: &WriteOptions) -> (TempDir, ThreadWriter) {
@@ -25,29 +29,9 @@ fn created(options: &WriteOptions) -> (TempDir, ThreadWriter) {
     (folder, writer)
 }
 
-/// Returns event `seq` of a trace in which calls and their returns alternate, one microsecond
-/// apart.
-fn event(seq: u64) -> Event {
-    Event::new(
-        0x0004_62d5_3c8a_0000 + seq * 1000,
-        0x0644_4fc1_0000_0001 + seq / 2,
-        match seq % 2 {
-            0 => EventKind::CALL,
-            _ => EventKind::RETURN,
-        },
-        1,
-    )
-}
-
 /// Returns the detail of a call or a return.
 fn detail(seq: u64, payload: &[u8]) -> Detail<'_> {
-    Detail::new(
-        match seq % 2 {
-            0 => DetailEventType::FUNCTION_CALL,
-            _ => DetailEventType::FUNCTION_RETURN,
-        },
-        payload,
-    )
+    Detail::new(event(seq).event_kind.detail_type(), payload)
 }
 
 /// Writes event `seq`, with a detail if there is a payload.
@@ -76,13 +60,4 @@ fn refused(writer: &mut ThreadWriter, seq: u64) -> [Error; 8] {
         writer.flush().unwrap_err(),
         writer.finalize().unwrap_err(),
     ]
-}
-
-/// Compares event `seq` with what was written.
-#[track_caller]
-fn assert_event(found: &IndexEvent, seq: u64) {
-    let expected = event(seq);
-    assert_eq!(found.timestamp_ns, expected.timestamp_ns, "event {seq}");
-    assert_eq!(found.function_id, expected.function_id, "event {seq}");
-    assert_eq!(found.event_kind, expected.event_kind, "event {seq}");
 }

@@ -101,19 +101,6 @@ fn a_copy_keeps_events_that_a_tracer_must_not_write() {
 }
 
 #[test]
-fn a_kind_that_does_not_fit_version_2_is_refused_even_in_a_copy() {
-    let options = WriteOptions::default().wire(Wire::V2).verbatim(true);
-    written(&options, |writer| {
-        let event = event(0).event_kind(EventKind(256));
-        let error = writer.write(&event).unwrap_err();
-        let (found, min, max) = (256, 0, 255);
-        let kind = ErrorKind::OutOfRange { found, min, max };
-        assert_eq!((error.field(), error.kind()), (Some("event_kind"), &kind));
-        assert_eq!(writer.next_index_seq(), 0);
-    });
-}
-
-#[test]
 fn the_split_form_writes_the_same_as_the_joined_form() {
     for &wire in Wire::ALL {
         let options = WriteOptions::default().wire(wire).buffer_size(4 << 10);

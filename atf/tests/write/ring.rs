@@ -8,7 +8,6 @@ use std::sync::Arc;
 use atf::thread::ThreadReader;
 use atf::write::{Memory, ThreadWriter, WriteOptions};
 use atf::{ErrorKind, Wire};
-use proptest::prelude::*;
 
 use super::{assert_event, created, put};
 
@@ -119,23 +118,6 @@ fn a_finalized_thread_has_no_ring_and_the_same_files() {
             (files.index, files.detail)
         });
         assert!(files[0] == files[1]);
-    }
-}
-
-#[test]
-fn a_detail_larger_than_its_area_bypasses_it() {
-    let (folder, mut writer) = created(&options(Wire::V1));
-    let large = vec![9; 10_000];
-    for (seq, payload) in [&PAYLOAD[..], &large, &PAYLOAD].into_iter().enumerate() {
-        let seq = seq as u64;
-        put(&mut writer, seq, Some(payload)).unwrap();
-        let thread = ThreadReader::open(folder.path()).unwrap();
-        assert!(thread.ring_error().is_none(), "{:?}", thread.ring_error());
-        let details = thread.detail().unwrap();
-        assert_eq!(details.event_count(), seq + 1);
-        let last = details.get(seq).unwrap().unwrap();
-        assert_eq!(details.payload(&last, 20_000).unwrap(), payload);
-        assert_eq!(thread.index().event_count(), seq + 1);
     }
 }
 
@@ -280,29 +262,5 @@ fn a_ring_that_cannot_be_created_leaves_no_files() {
         assert_eq!(error.field(), Some("buffer_size"));
         assert_eq!(error.path(), Some(&*folder.join("ring.atf")));
         assert!(!folder.exists());
-    }
-}
-
-proptest! {
-    #[test]
-    fn a_ring_with_arbitrary_bytes_never_harms_a_reader(
-        (offset, bytes) in (0_usize..128, proptest::collection::vec(any::<u8>(), 1..20)),
-        cut in proptest::option::of(0_usize..9000),
-    ) {
-        let (folder, mut writer) = created(&options(Wire::V2));
-        write(&mut writer, 0, 40);
-        writer.flush().unwrap();
-        write(&mut writer, 40, 60);
-        let mut files = Files::read(folder.path());
-        let bytes = &bytes[..bytes.len().min(128 - offset)];
-        files.set(offset, bytes);
-        files.ring().truncate(cut.unwrap_or(usize::MAX));
-        let thread = files.open();
-        // The thread has at least the events in the file, and at most as many additional events as
-        // fit into the area.
-        prop_assert!((40..40 + 128).contains(&thread.index().event_count()));
-        for (seq, read) in thread.index().events_in(..).take(40).enumerate() {
-            assert_event(&read.unwrap(), seq as u64);
-        }
     }
 }

@@ -300,15 +300,3 @@ fn names_losses_and_anchors_are_in_the_manifest() {
     assert_eq!(manifest.modules[0].function_offsets, Some(true));
     assert_eq!(names(), ["set", "added", "last"]);
 }
-
-#[test]
-fn the_detail_header_names_the_first_and_last_events_with_details() {
-    let (root, mut writer) = created(&WriteOptions::default());
-    for seq in 0..9 {
-        put(&mut writer, seq, [2, 5].contains(&seq).then_some(b"x")).unwrap();
-    }
-    writer.finalize().unwrap();
-    let reader = ThreadReader::open(root.path()).unwrap();
-    let header = reader.detail().unwrap().header();
-    assert_eq!((header.index_seq_start, header.index_seq_end), (2, 5));
-}

@@ -24,7 +24,6 @@ use tempfile::TempDir;
 /// The number of index events, which is also the number of details.
 const COUNT: u64 = 4000;
 
-/// A change to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Change {
     Cut,
@@ -47,21 +46,19 @@ pub struct Tally {
 }
 
 /// Receives the results of the reader under test. In tests, this plants a bug.
-pub trait Reads: Sync {
+#[derive(Clone, Copy)]
+pub struct Reads {
     /// Receives an event or an error.
-    fn event(&self, _event: &atf::Result<IndexEvent>) {}
-
+    pub event: fn(&atf::Result<IndexEvent>),
     /// Returns a payload.
-    fn payload(&self, payload: Vec<u8>) -> Vec<u8> {
-        payload
-    }
+    pub payload: fn(Vec<u8>) -> Vec<u8>,
 }
 
 /// The unmodified library.
-#[derive(Debug, Clone, Copy)]
-pub struct Library;
-
-impl Reads for Library {}
+pub const LIBRARY: Reads = Reads {
+    event: |_| (),
+    payload: |payload| payload,
+};
 
 /// The files of a race, and what was written to them.
 struct Thread {
@@ -106,7 +103,7 @@ impl Thread {
 /// # Errors
 ///
 /// Returns an error if the temporary folder cannot be created.
-pub fn run(races: Range<usize>, reads: &dyn Reads) -> io::Result<Tally> {
+pub fn run(races: Range<usize>, reads: Reads) -> io::Result<Tally> {
     let folder = TempDir::new()?;
     let mut tally = Tally::default();
     for race in races {
@@ -186,7 +183,7 @@ fn read(
     written: &Thread,
     change: Change,
     is_done: &AtomicBool,
-    reads: &dyn Reads,
+    reads: Reads,
 ) -> Result<(u64, u64), String> {
     let is_kept = matches!(change, Change::Cut | Change::Replace);
     let (mut passes, mut errors) = (0, 0);
@@ -200,7 +197,7 @@ fn read(
         for index in first.into_iter().chain(fresh.as_ref().ok()) {
             let mut count = 0;
             for (seq, event) in (0..).zip(index.events_in(..)) {
-                reads.event(&event);
+                (reads.event)(&event);
                 let Ok(event) = event else {
                     errors += 1;
                     break;
@@ -230,7 +227,7 @@ fn read(
                 event_type: event.header.event_type.into(),
                 index_seq: event.header.index_seq,
                 timestamp: event.header.timestamp,
-                payload: reads.payload(payload),
+                payload: (reads.payload)(payload),
             };
             if is_kept && written.details.get(seq) != Some(&found) {
                 return Err(format!("detail {seq} is {found:?}"));

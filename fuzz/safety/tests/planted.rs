@@ -1,6 +1,5 @@
 //! Checks that each detector finds its planted bugs, but none in the library.
 
-use std::io;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -8,11 +7,10 @@ use std::thread;
 
 use assert_cmd::Command;
 use atf::FileKind;
-use atf::index::IndexEvent;
 use atf::rewrite::{ScrubOptions, scrub};
-use atf_safety::composed::{self, Document, Reads as ReadsSessions};
-use atf_safety::crashes::{self, IndexReading, Reads};
-use atf_safety::exhaustive::{self, File, Library, Reading, Scope, Source, Subject, Tally};
+use atf_safety::composed::{self, Document};
+use atf_safety::crashes::{self, IndexReading};
+use atf_safety::exhaustive::{self, File, LIBRARY, Reading, Scope, Source, Subject, Tally};
 use atf_safety::{Shard, races};
 
 /// The clean files of wire version 1, renamed so that only some mutations are recovered.
@@ -28,7 +26,7 @@ static CLEAN: LazyLock<Vec<File>> = LazyLock::new(|| {
     renamed.collect()
 });
 
-fn attack(subject: &dyn Subject) -> Tally {
+fn attack(subject: &Subject) -> Tally {
     let threads = NonZero::<usize>::MIN;
     exhaustive::run(subject, &CLEAN, Scope::Quick, Shard::WHOLE, threads)
 }
@@ -40,14 +38,14 @@ fn has_fault(tally: &Tally, text: &str) -> bool {
 }
 
 /// Returns the first fault in each file, joined into one string.
-fn words(subject: &dyn Subject) -> String {
+fn words(subject: &Subject) -> String {
     let faults = attack(subject).faults.into_values();
     faults.map(|(_, fault)| fault + "\n").collect()
 }
 
 #[test]
 fn the_library_has_no_planted_bug() {
-    let tally = attack(&Library);
+    let tally = attack(&LIBRARY);
     assert!(tally.faults.is_empty(), "{:?}", tally.faults);
     assert!(tally.cuts > 700 && tally.flips == 8 * tally.cuts && tally.recovered > 30);
     let key = |kind: &str, field: &str| (kind.to_owned(), 1, field.to_owned());
@@ -55,13 +53,9 @@ fn the_library_has_no_planted_bug() {
     assert_eq!(tally.unnoticed, bits.map(|bit| (bit, 1)).into());
 }
 
-/// A reader with a planted bug, which changes what the library returns.
-struct Reader(fn(FileKind, Source<'_>, Reading) -> Option<Reading>);
-
-impl Subject for Reader {
-    fn read(&self, kind: FileKind, source: Source<'_>) -> Option<Reading> {
-        (self.0)(kind, source, Library.read(kind, source)?)
-    }
+/// Returns a reader with a planted bug.
+fn reader(read: fn(FileKind, Source<'_>) -> Option<Reading>) -> Subject {
+    Subject { read, ..LIBRARY }
 }
 
 fn size(source: Source<'_>) -> usize {
@@ -75,7 +69,8 @@ fn size(source: Source<'_>) -> usize {
 
 #[test]
 fn a_reader_that_counts_by_file_size_reads_a_torn_event() {
-    let bug = Reader(|kind, source, mut reading| {
+    let bug = reader(|kind, source| {
+        let mut reading = (LIBRARY.read)(kind, source)?;
         let is_torn = kind == FileKind::Index && !size(source).is_multiple_of(32);
         if let (true, Some(last)) = (is_torn, reading.events.last().copied()) {
             reading.events.push(last);
@@ -87,7 +82,8 @@ fn a_reader_that_counts_by_file_size_reads_a_torn_event() {
 
 #[test]
 fn a_reader_that_loses_the_last_event_of_a_truncated_file() {
-    let bug = Reader(|_, _, mut reading| {
+    let bug = reader(|kind, source| {
+        let mut reading = (LIBRARY.read)(kind, source)?;
         if !reading.is_proven {
             reading.events.pop();
         }
@@ -98,7 +94,8 @@ fn a_reader_that_loses_the_last_event_of_a_truncated_file() {
 
 #[test]
 fn a_reader_that_does_not_verify_checksums() {
-    let bug = Reader(|_, _, mut reading| {
+    let bug = reader(|kind, source| {
+        let mut reading = (LIBRARY.read)(kind, source)?;
         reading.is_proven = true;
         Some(reading)
     });
@@ -107,7 +104,8 @@ fn a_reader_that_does_not_verify_checksums() {
 
 #[test]
 fn a_reader_that_depends_on_the_source() {
-    let bug = Reader(|_, source, mut reading| {
+    let bug = reader(|kind, source| {
+        let mut reading = (LIBRARY.read)(kind, source)?;
         if matches!(source, Source::Path(_)) {
             reading.events.clear();
         }
@@ -118,7 +116,8 @@ fn a_reader_that_depends_on_the_source() {
 
 #[test]
 fn a_reader_that_panics_on_one_event_kind() {
-    let bug = Reader(|_, _, reading| {
+    let bug = reader(|kind, source| {
+        let reading = (LIBRARY.read)(kind, source)?;
         let has = |kind| reading.events.iter().any(|event| event.kind.0 == kind);
         assert!(!has(65), "no such kind");
         Some(reading)
@@ -129,116 +128,96 @@ fn a_reader_that_panics_on_one_event_kind() {
 
 #[test]
 fn a_reader_that_refuses_readable_files() {
-    let bug = Reader(|_, source, reading| Some(reading).filter(|_| size(source) > 100));
+    let bug = reader(|kind, source| (LIBRARY.read)(kind, source).filter(|_| size(source) > 100));
     assert!(words(&bug).contains("is refused"));
-}
-
-/// A checker that ignores headers.
-struct Blind;
-
-impl Subject for Blind {
-    fn notices(&self, kind: FileKind, bytes: &[u8]) -> bool {
-        let is_end = bytes.len().is_multiple_of(32) && kind == FileKind::Index;
-        !is_end && Library.notices(kind, bytes)
-    }
 }
 
 #[test]
 fn a_checker_that_ignores_headers() {
-    let tally = attack(&Blind);
+    let bug = Subject {
+        notices: |kind, bytes| {
+            let is_end = bytes.len().is_multiple_of(32) && kind == FileKind::Index;
+            !is_end && (LIBRARY.notices)(kind, bytes)
+        },
+        ..LIBRARY
+    };
+    let tally = attack(&bug);
     assert!(has_fault(&tally, "does not notice"));
     // The list has more bits.
-    assert!(tally.unnoticed.len() > attack(&Library).unnoticed.len());
-}
-
-/// A C API that returns a different result for files of a certain size.
-struct Differs;
-
-impl Subject for Differs {
-    fn capi(&self, _kind: FileKind, bytes: &[u8]) {
-        assert_ne!(bytes.len(), 200, "C has a different count");
-    }
+    assert!(tally.unnoticed.len() > attack(&LIBRARY).unnoticed.len());
 }
 
 #[test]
 fn a_c_api_that_differs_from_the_library() {
-    assert!(words(&Differs).contains("C has a different count"));
+    let bug = Subject {
+        capi: |_, bytes| assert_ne!(bytes.len(), 200, "C has a different count"),
+        ..LIBRARY
+    };
+    assert!(words(&bug).contains("C has a different count"));
 }
 
-/// A recovery that copies files instead of repairing them.
-struct Copies;
-
-impl Subject for Copies {
-    fn recover(&self, path: &Path, out: &Path) -> atf::Result<()> {
-        Library.recover(path, out)?;
-        for name in ["index.atf", "detail.atf"] {
-            let _ = std::fs::copy(path.join(name), out.join(name));
-        }
-        Ok(())
-    }
+/// Returns a recovery with a planted bug.
+fn recovery(recover: fn(&Path, &Path) -> atf::Result<()>) -> Subject {
+    Subject { recover, ..LIBRARY }
 }
 
 #[test]
 fn a_recovery_that_repairs_nothing() {
-    assert!(words(&Copies).contains("recovered thread breaks"));
-}
-
-/// A recovery that loses payloads.
-struct Strips;
-
-impl Subject for Strips {
-    fn recover(&self, path: &Path, out: &Path) -> atf::Result<()> {
-        scrub(path, out, &ScrubOptions::default()).map(drop)
-    }
+    let bug = recovery(|path, out| {
+        (LIBRARY.recover)(path, out)?;
+        for name in ["index.atf", "detail.atf"] {
+            let _ = std::fs::copy(path.join(name), out.join(name));
+        }
+        Ok(())
+    });
+    assert!(words(&bug).contains("recovered thread breaks"));
 }
 
 #[test]
 fn a_recovery_that_loses_payloads() {
-    let faults = attack(&Strips).faults;
+    let bug = recovery(|path, out| scrub(path, out, &ScrubOptions::default()).map(drop));
+    let faults = attack(&bug).faults;
     assert_eq!(faults.len(), CLEAN.len());
     assert!(faults.values().all(|(_, fault)| fault.contains("became")));
-    assert!(has_fault(&manifests(&Strips), "recovered were"));
+    assert!(has_fault(&manifests(&bug), "recovered were"));
 }
 
-/// A reader with a planted bug, for files after power loss.
-struct After(fn(&mut IndexReading));
-
-impl Reads for After {
-    fn index(&self, bytes: &[u8]) -> Option<IndexReading> {
-        let mut reading = crashes::Library.index(bytes)?;
-        (self.0)(&mut reading);
+/// Checks that a reader with a planted bug breaks guarantees after power loss.
+#[track_caller]
+fn is_found_after_power_loss(bug: fn(&mut IndexReading)) {
+    let reader = |bytes: &[u8]| {
+        let mut reading = crashes::read_index(bytes)?;
+        bug(&mut reading);
         Some(reading)
-    }
+    };
+    assert!(crashes::run(&reader, 16).fault_count > 0);
 }
 
 #[test]
 fn after_power_loss_a_reader_that_reads_zeros_as_events() {
-    let bug = After(|reading| reading.holes.clear());
-    assert!(crashes::run(&bug, 16).fault_count > 0);
+    is_found_after_power_loss(|reading| reading.holes.clear());
 }
 
 #[test]
 fn after_power_loss_a_reader_that_reads_half_a_footer_as_an_event() {
-    let bug = After(|reading| {
+    is_found_after_power_loss(|reading| {
         if let (false, Some(last)) = (reading.is_good, reading.events.last().copied()) {
             let timestamp_ns = 32 * reading.events.len() as u64;
             reading.events.push(last.timestamp_ns(timestamp_ns));
         }
     });
-    assert!(crashes::run(&bug, 16).fault_count > 0);
 }
 
 #[test]
 fn after_power_loss_a_reader_that_loses_synchronized_events() {
-    let bug = After(|reading| {
+    is_found_after_power_loss(|reading| {
         reading.events.pop();
     });
-    assert!(crashes::run(&bug, 16).fault_count > 0);
 }
 
 #[test]
 fn after_power_loss_the_library_keeps_its_guarantees() {
-    let tally = crashes::run(&crashes::Library, 16);
+    let tally = crashes::run(&crashes::read_index, 16);
     assert_eq!(tally.faults, [""; 0]);
     assert!(tally.states > 1000, "{}", tally.states);
 }
@@ -302,28 +281,26 @@ fn memory_allocated_for_a_stated_count_is_found() {
 
 #[test]
 fn a_reader_that_does_not_expect_a_file_to_change_is_found() {
-    struct Expects;
-    impl races::Reads for Expects {
-        fn event(&self, event: &atf::Result<IndexEvent>) {
-            assert!(event.is_ok(), "cannot fail");
-        }
-    }
-    let good = races::run(0..16, &races::Library).unwrap();
+    let good = races::run(0..16, races::LIBRARY).unwrap();
     assert_eq!(good.faults, [""; 0]);
-    let bug = races::run(0..8, &Expects).unwrap();
+    let expects = races::Reads {
+        event: |event| assert!(event.is_ok(), "cannot fail"),
+        ..races::LIBRARY
+    };
+    let bug = races::run(0..8, expects).unwrap();
     assert!(bug.faults.iter().any(|fault| fault.contains("panics")));
 }
 
 #[test]
 fn a_reader_that_pads_a_payload_with_zeros_is_found() {
-    struct Pads;
-    impl races::Reads for Pads {
-        fn payload(&self, mut payload: Vec<u8>) -> Vec<u8> {
+    let pads = races::Reads {
+        payload: |mut payload| {
             payload.iter_mut().skip(1).for_each(|byte| *byte = 0);
             payload
-        }
-    }
-    let bug = races::run(0..8, &Pads).unwrap();
+        },
+        ..races::LIBRARY
+    };
+    let bug = races::run(0..8, pads).unwrap();
     assert!(bug.faults.iter().any(|fault| fault.contains("detail 0 is")));
 }
 
@@ -331,34 +308,34 @@ fn a_reader_that_pads_a_payload_with_zeros_is_found() {
 static SESSIONS: LazyLock<Vec<exhaustive::Session>> =
     LazyLock::new(|| exhaustive::sessions().into_iter().take(2).collect());
 
-fn manifests(subject: &dyn Subject) -> Tally {
+fn manifests(subject: &Subject) -> Tally {
     let threads = NonZero::<usize>::MIN;
     exhaustive::run_manifests(subject, &SESSIONS, Scope::Quick, Shard::WHOLE, threads)
 }
 
 #[test]
 fn no_manifest_hides_events() {
-    let tally = manifests(&Library);
+    let tally = manifests(&LIBRARY);
     assert!(tally.faults.is_empty(), "{:?}", tally.faults);
     assert!(tally.cuts > 100 && tally.flips == tally.cuts && tally.recovered > 3);
 }
 
 #[test]
 fn a_session_reader_that_trusts_the_manifest_is_found() {
-    struct Believes;
-    impl Subject for Believes {
-        fn session(&self, path: &Path) -> Result<(exhaustive::Events, exhaustive::Names), String> {
+    let bug = Subject {
+        session: |path| {
             let session = atf::session::SessionReader::open(path).unwrap();
             let is_listed = |id: &u32| {
                 let mut threads = session.threads().iter();
                 threads.any(|entry| entry.id() == *id && entry.is_listed())
             };
-            let (mut events, names) = Library.session(path)?;
+            let (mut events, names) = (LIBRARY.session)(path)?;
             events.retain(|id, _| is_listed(id));
             Ok((events, names))
-        }
-    }
-    let faults = manifests(&Believes).faults;
+        },
+        ..LIBRARY
+    };
+    let faults = manifests(&bug).faults;
     let mut all = faults.values();
     assert!(all.all(|(_, fault)| fault.contains("read were")));
     assert_eq!(faults.len(), SESSIONS.len());
@@ -366,78 +343,64 @@ fn a_session_reader_that_trusts_the_manifest_is_found() {
 
 #[test]
 fn a_session_recovery_that_needs_the_manifest_is_found() {
-    struct Needs;
-    impl Subject for Needs {
-        fn recover(&self, path: &Path, out: &Path) -> atf::Result<()> {
-            let manifest = std::fs::read(path.join("manifest.json")).unwrap_or_default();
-            if manifest.trim_ascii_end().ends_with(b"}") {
-                Library.recover(path, out)
-            } else {
-                Ok(())
-            }
+    let bug = recovery(|path, out| {
+        let manifest = std::fs::read(path.join("manifest.json")).unwrap_or_default();
+        if manifest.trim_ascii_end().ends_with(b"}") {
+            (LIBRARY.recover)(path, out)
+        } else {
+            Ok(())
         }
-    }
-    assert!(!manifests(&Needs).faults.is_empty());
+    });
+    assert!(!manifests(&bug).faults.is_empty());
 }
 
 #[test]
 fn a_session_recovery_that_loses_names_is_found() {
-    struct Forgets;
-    impl Subject for Forgets {
-        fn recover(&self, path: &Path, out: &Path) -> atf::Result<()> {
-            Library.recover(path, out)?;
-            let manifest = out.join("manifest.json");
-            let text = std::fs::read_to_string(&manifest).unwrap();
-            std::fs::write(manifest, text.replace("symbols", "unknown")).unwrap();
-            Ok(())
-        }
-    }
-    assert!(has_fault(&manifests(&Forgets), "recovered names"));
+    let bug = recovery(|path, out| {
+        (LIBRARY.recover)(path, out)?;
+        let manifest = out.join("manifest.json");
+        let text = std::fs::read_to_string(&manifest).unwrap();
+        std::fs::write(manifest, text.replace("symbols", "unknown")).unwrap();
+        Ok(())
+    });
+    assert!(has_fault(&manifests(&bug), "recovered names"));
 }
 
 #[test]
 fn a_lookup_that_panics_is_found() {
-    struct Panics;
-    impl Subject for Panics {
-        fn session(&self, path: &Path) -> Result<(exhaustive::Events, exhaustive::Names), String> {
+    let bug = Subject {
+        session: |path| {
             let manifest = std::fs::read_to_string(path.join("manifest.json"));
             assert!(manifest.is_ok(), "no text");
-            Library.session(path)
-        }
-    }
-    assert!(has_fault(&manifests(&Panics), "panics: "));
+            (LIBRARY.session)(path)
+        },
+        ..LIBRARY
+    };
+    assert!(has_fault(&manifests(&bug), "panics: "));
 }
 
-/// A reader that counts an event wherever 32 bytes are left.
-struct BySize;
-
-impl ReadsSessions for BySize {
-    fn name(&self) -> &'static str {
-        "by size"
-    }
-
-    fn read(&self, sessions: &[PathBuf]) -> io::Result<Vec<Document>> {
-        let mut documents = composed::Library.read(sessions)?;
-        for document in &mut documents {
-            let Some(derived) = document.pointer_mut("/threads/0/index/derived") else {
-                continue;
-            };
-            let left = derived["trailing_bytes"].as_str().map(str::len);
-            if derived["count_source"] == "file_size" && left > Some(1) {
-                derived["event_count"] = "99".into();
-            }
+/// Counts an event wherever 32 bytes are left.
+fn count_by_size(mut documents: Vec<Document>) -> Vec<Document> {
+    for document in &mut documents {
+        let Some(derived) = document.pointer_mut("/threads/0/index/derived") else {
+            continue;
+        };
+        let left = derived["trailing_bytes"].as_str().map(str::len);
+        if derived["count_source"] == "file_size" && left > Some(1) {
+            derived["event_count"] = "99".into();
         }
-        Ok(documents)
     }
+    documents
 }
 
 #[test]
 fn a_reader_that_counts_by_file_size_disagrees_about_composed_faults() {
-    let found = composed::run(
-        &[Box::new(composed::Library), Box::new(BySize)],
-        0..100,
-        None,
-    );
+    let by_size = |sessions: &[PathBuf]| Ok(count_by_size(composed::library(sessions)));
+    let readers = [
+        composed::Reader::new("library", |sessions| Ok(composed::library(sessions))),
+        composed::Reader::new("by size", by_size),
+    ];
+    let found = composed::run(&readers, 0..100, None);
     let found = found.expect("sessions can be written");
     assert_eq!(found.into_keys().collect::<Vec<_>>(), ["by size"]);
 }

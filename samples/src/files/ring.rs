@@ -5,7 +5,6 @@ use super::{Bytes, crc32c};
 /// A kill journal to write, whose fields need not be consistent.
 #[derive(Debug, Clone)]
 pub struct RingFile {
-    pub magic: [u8; 4],
     pub version: u8,
     pub thread_id: u32,
     pub index: RingArea,
@@ -29,7 +28,6 @@ impl RingFile {
             ..RingArea::default()
         };
         Self {
-            magic: *b"ATR2",
             version,
             thread_id,
             index: area(64),
@@ -37,19 +35,20 @@ impl RingFile {
         }
     }
 
-    /// Returns the file's bytes.
+    /// Returns the file's bytes. Each area is filled with zeros up to its capacity.
     pub fn bytes(&self) -> Vec<u8> {
         let (index, detail) = (&self.index, &self.detail);
         let mut bytes = Bytes::default();
-        bytes.raw(&self.magic).u8(1).u8(self.version).u16(0);
+        bytes.raw(b"ATR2").u8(1).u8(self.version).u16(0);
         bytes.u32(self.thread_id).u32(0);
         bytes.u64(index.capacity).u64(index.start);
         bytes.u64(index.bytes.len() as u64);
         bytes.u32(index.checksum).u32(detail.checksum);
         bytes.u64(detail.capacity).u64(detail.start);
         bytes.u64(detail.bytes.len() as u64).raw(&[0; 56]);
-        for (area, room) in [(index, 64), (detail, 128)] {
-            let zeros = usize::saturating_sub(room, area.bytes.len());
+        for area in [index, detail] {
+            let capacity = usize::try_from(area.capacity).unwrap();
+            let zeros = capacity.saturating_sub(area.bytes.len());
             bytes.raw(&super::padded(&area.bytes, zeros));
         }
         bytes.0
@@ -57,18 +56,21 @@ impl RingFile {
 }
 
 /// Returns the kill journal of a writer that was killed before it wrote the bytes of both files
-/// from `starts` onwards.
+/// from `starts` onwards. Its areas are full.
 pub fn ring_after(version: u8, thread_id: u32, files: [&[u8]; 2], starts: [usize; 2]) -> Vec<u8> {
-    let [index, detail] = [0, 1].map(|which| &files[which][starts[which]..]);
-    let checksums = [0, 1].map(|which| crc32c(&files[which][64..starts[which]]));
-    let mut out = Bytes::default();
-    out.raw(b"ATR2").u8(1).u8(version).raw(&[0; 2]);
-    out.u32(thread_id).u32(0);
-    out.u64(index.len() as u64).u64(starts[0] as u64);
-    out.u64(index.len() as u64);
-    out.u32(checksums[0]).u32(checksums[1]);
-    out.u64(detail.len() as u64).u64(starts[1] as u64);
-    out.u64(detail.len() as u64).raw(&[0; 56]);
-    out.raw(index).raw(detail);
-    out.0
+    let [index, detail] = [0, 1].map(|which| {
+        let (before, after) = files[which].split_at(starts[which]);
+        RingArea {
+            capacity: after.len() as u64,
+            start: before.len() as u64,
+            checksum: crc32c(&before[64..]),
+            bytes: after.to_vec(),
+        }
+    });
+    let ring = RingFile {
+        index,
+        detail,
+        ..RingFile::new(version, thread_id)
+    };
+    ring.bytes()
 }

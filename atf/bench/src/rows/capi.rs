@@ -48,7 +48,6 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// Adds the rows for the C API.
 pub(crate) fn run(context: &mut Context) -> Result<()> {
     row(
         context,

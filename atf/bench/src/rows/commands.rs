@@ -18,7 +18,6 @@ const EVENTS: u64 = 12_000_000;
 /// The number of events in the session to export, which has four threads.
 const EXPORTED: u64 = 4_000_000;
 
-/// Adds the rows for commands.
 pub(crate) fn run(context: &mut Context) -> Result<()> {
     let atf = build("cli", "atf")?;
     let session = Session::new(context, 8, EVENTS, 150, Shape::Independent)?;

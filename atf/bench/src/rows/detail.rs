@@ -12,7 +12,6 @@ use crate::table::millions;
 /// Events, each with a detail.
 const EVENTS: u64 = 10_000_000;
 
-/// Adds the row for the table of offsets.
 pub(crate) fn run(context: &mut Context) -> Result<()> {
     let session = Session::new(context, 1, EVENTS, 1000, Shape::Independent)?;
     let path = session.thread().join("detail.atf");

@@ -13,7 +13,6 @@ const EVENTS: u64 = 20_000_000;
 /// Lookups per run.
 const LOOKUPS: u64 = 1_000_000;
 
-/// Adds the rows for `get`.
 pub(crate) fn run(context: &mut Context) -> Result<()> {
     let session = Session::new(context, 1, EVENTS, 0, Shape::Random)?;
     let events = Events::map(&session.index())?;

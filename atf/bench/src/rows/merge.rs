@@ -19,7 +19,6 @@ use crate::machine;
 const EVENTS: u64 = 4_000_000;
 const HEAP: &str = "BinaryHeap, pop and push per event";
 
-/// Adds the rows for merging.
 pub(crate) fn run(context: &mut Context) -> Result<()> {
     for (threads, goal) in [(16, 2.7), (64, 3.5), (256, 2.7)] {
         let input = Input::new(context, threads, Shape::Random)?;

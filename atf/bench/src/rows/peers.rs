@@ -38,7 +38,6 @@ const OTF2: [(&str, &str); 2] = [
     ("atf_v1.h", include_str!("../../../include/atf_v1.h")),
 ];
 
-/// Adds the rows that compare atf with other tracers.
 pub(crate) fn run(context: &mut Context) -> Result<()> {
     otf2(context)?;
     babeltrace(context)?;

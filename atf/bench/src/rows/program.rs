@@ -31,7 +31,6 @@ const RINGS: Setting = ("ATF_RING", "65536");
 /// Takes times from the processor's counter.
 const COUNTER: Setting = ("ATF_CLOCK", "tsc");
 
-/// Adds the rows for a recorded program.
 pub(crate) fn run(context: &mut Context) -> Result<()> {
     let library = build("instrument", "libatf_instrument.so")?;
     let folder = context.path("program");

@@ -21,13 +21,11 @@ const LINKED: u64 = 1_000_000;
 /// The size in bytes of a detail event's header.
 const DETAIL_HEADER: usize = 24;
 
-/// Adds the rows for reading.
 pub(crate) fn run(context: &mut Context) -> Result<()> {
     iterate(context)?;
     links(context)
 }
 
-/// Adds the rows for iterating over all events of a file.
 fn iterate(context: &mut Context) -> Result<()> {
     let session = Session::new(context, 1, EVENTS, 0, Shape::Independent)?;
     let path = session.index();
@@ -58,7 +56,6 @@ fn iterate(context: &mut Context) -> Result<()> {
     )
 }
 
-/// Adds the rows for following links between events and details.
 fn links(context: &mut Context) -> Result<()> {
     let session = Session::new(context, 1, LINKED, 333, Shape::Independent)?;
     let thread = ThreadReader::open(session.thread())?;

@@ -21,7 +21,6 @@ const CAPACITY: u64 = 1 << 14;
 /// Threads of an entire session.
 const THREADS: u32 = 2;
 
-/// Adds the rows for recording.
 pub(crate) fn run(context: &mut Context) -> Result<()> {
     let count = context.events(EVENTS);
     let row = context

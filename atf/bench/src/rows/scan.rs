@@ -13,7 +13,6 @@ use crate::machine;
 /// Events in the file, 32 bytes each: larger than any cache.
 const EVENTS: u64 = 20_000_000;
 
-/// Adds the rows for scanning.
 pub(crate) fn run(context: &mut Context) -> Result<()> {
     let session = Session::new(context, 1, EVENTS, 0, Shape::Independent)?;
     let events = Events::map(&session.index())?;

@@ -19,7 +19,6 @@ const EVENTS: u64 = 4_000_000;
 /// The buffer that is written repeatedly.
 const BLOCK_SIZE: usize = 256 << 10;
 
-/// Adds the rows for writing.
 pub(crate) fn run(context: &mut Context) -> Result<()> {
     let tape = Tape::new();
     let count = context.events(EVENTS);
@@ -67,13 +66,12 @@ mod v1 {
 /// header again. There is no checksum.
 #[allow(unsafe_code, reason = "C streams need it")]
 fn fwrite(watch: &mut Stopwatch, path: &Path, tape: &Tape, count: u64) -> Result<()> {
-    remove(path)?;
-    let path = CString::new(path.as_os_str().as_bytes())?;
+    let name = CString::new(path.as_os_str().as_bytes())?;
     watch.time(|| {
         // SAFETY: both strings end in 0 and live until the call returns.
-        let stream = unsafe { libc::fopen(path.as_ptr(), c"wb".as_ptr()) };
+        let stream = unsafe { libc::fopen(name.as_ptr(), c"wb".as_ptr()) };
         if stream.is_null() {
-            return Err(io::Error::last_os_error().into());
+            return Err(io::Error::last_os_error());
         }
         let header = v1::IndexHeader::new_zeroed();
         put(stream, &header)?;
@@ -85,7 +83,8 @@ fn fwrite(watch: &mut Stopwatch, path: &Path, tape: &Tape, count: u64) -> Result
         // SAFETY: the stream is open, and nothing uses it afterwards.
         unsafe { libc::fclose(stream) };
         Ok(())
-    })
+    })?;
+    Ok(fs::remove_file(path)?)
 }
 
 /// Writes a record to an open stream.
@@ -116,7 +115,6 @@ fn record(event: &Event) -> v1::IndexEvent {
 /// Does only the system's part of writing the same number of bytes: no events are created, and no
 /// bytes are copied twice.
 fn write_blocks(watch: &mut Stopwatch, path: &Path, count: u64) -> Result<()> {
-    remove(path)?;
     let block = vec![0x5A; BLOCK_SIZE];
     watch.time(|| {
         let mut file = File::create(path)?;
@@ -126,13 +124,7 @@ fn write_blocks(watch: &mut Stopwatch, path: &Path, count: u64) -> Result<()> {
             file.write_all(&block[..size])?;
             left -= size;
         }
-        Ok(())
-    })
-}
-
-fn remove(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
+        io::Result::Ok(())
+    })?;
+    Ok(fs::remove_file(path)?)
 }

@@ -1,7 +1,6 @@
 //! Rewrites a thread's folder: the thread's files and any other files in it.
 
 use std::ffi::OsString;
-use std::io;
 use std::path::Path;
 
 use super::Engine;
@@ -18,7 +17,7 @@ use crate::rewrite::job::{Failure, Job, Progress};
 use crate::rewrite::report::{LeftBehind, NoteKind, Place, ThreadReport};
 use crate::rewrite::stage::{self, free_path, names, remove};
 use crate::rewrite::thread::{self, Carry, ORPHANS, Pair, Rewritten, SALVAGED};
-use crate::rewrite::tree::{is_earlier, not_copied};
+use crate::rewrite::tree::{copy_part, is_earlier};
 use crate::ring;
 use crate::rules::table as rules;
 use crate::source::{self, Input, OpenOptions};
@@ -84,7 +83,6 @@ pub(super) struct Route<'a> {
     pub(super) siblings: Option<&'a Siblings<'a>>,
     /// The thread's state at the end of the previous segment.
     pub(super) before: Option<&'a Carry>,
-    /// The options for opening the thread's files.
     pub(super) options: OpenOptions,
 }
 
@@ -162,8 +160,9 @@ impl Engine<'_> {
         if !self.job.keeps_rest {
             return Ok(());
         }
-        let left = stage::copy(route.from, route.unreadable, self.job.durability)?;
-        beside.left_behind.extend(not_copied(route.root, left));
+        let durability = self.job.durability;
+        let left = copy_part(route.root, route.from, route.unreadable, durability)?;
+        beside.left_behind.extend(left);
         Ok(())
     }
 }
@@ -384,8 +383,7 @@ impl Thread<'_, '_> {
 
     /// Copies a file, and reports it if it cannot be copied.
     fn copy(&mut self, from: &Path, to: &Path) -> Result<()> {
-        let left = stage::copy(from, to, self.job.durability)?;
-        let left = not_copied(self.route.root, left);
+        let left = copy_part(self.route.root, from, to, self.job.durability)?;
         self.beside.left_behind.extend(left);
         Ok(())
     }
@@ -406,12 +404,11 @@ fn is_bad_sector(error: &Error) -> bool {
 /// Returns whether a thread's index file is missing or empty, and no other file contains an event.
 /// If so, the writer was killed before it wrote anything, and dropping the folder loses nothing.
 pub(super) fn is_unwritten(route: &Route<'_>, error: &Error) -> bool {
+    let has_nothing =
+        |error: &Error| *error.kind() == ErrorKind::NothingWritten || error.is_not_found();
     let has_details = || match DetailReader::open(route.from.join(DETAIL_FILE)) {
         Ok(detail) => detail.file_size() > HEADER_SIZE as u64,
-        Err(error) => !matches!(
-            error.kind(),
-            ErrorKind::NothingWritten | ErrorKind::Io(io::ErrorKind::NotFound)
-        ),
+        Err(error) => !has_nothing(&error),
     };
     let has_ring = || match ring::read(route.from, OpenOptions::new()) {
         Ok(ring) => ring.is_some_and(|ring| !ring.is_empty()),
@@ -427,11 +424,7 @@ pub(super) fn is_unwritten(route: &Route<'_>, error: &Error) -> bool {
     };
     // Files that an earlier rewrite set aside have already been copied there.
     let has_sides = || !names(route.to).is_ok_and(|names| names.is_empty());
-    let has_no_index = matches!(
-        error.kind(),
-        ErrorKind::NothingWritten | ErrorKind::Io(io::ErrorKind::NotFound)
-    );
-    has_no_index && !has_details() && !has_ring() && !has_sides()
+    has_nothing(error) && !has_details() && !has_ring() && !has_sides()
 }
 
 /// Returns whether a thread's folder may contain this name: a thread's file or, if the thread has

@@ -5,7 +5,6 @@ mod session;
 
 use std::fs;
 use std::mem;
-use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -18,7 +17,7 @@ use super::tree::{Item, Tree};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{DETAIL_FILE, INDEX_FILE, MANIFEST_FILE, ProcessName, thread_id};
 use crate::manifest::{Manifest, Missing};
-use crate::parallel;
+use crate::parallel::cores;
 use crate::source::OpenOptions;
 
 /// The memory limit, in bytes, for the details of all threads together.
@@ -59,7 +58,6 @@ fn rewrite(
     let total = total.fold(0, u64::saturating_add);
     let engine = Engine {
         job,
-        jobs: parallel::cores(),
         done: AtomicU64::new(0),
     };
     let notify = || {
@@ -165,8 +163,6 @@ fn drop_outside(
 /// The job and its progress.
 struct Engine<'a> {
     job: &'a Job<'a>,
-    /// How many threads to rewrite at a time.
-    jobs: NonZero<usize>,
     /// The number of bytes processed.
     done: AtomicU64,
 }
@@ -174,7 +170,7 @@ struct Engine<'a> {
 impl Engine<'_> {
     /// Returns the options for opening the files of a session with this many threads.
     fn options(&self, threads: usize) -> OpenOptions {
-        let at_a_time = self.jobs.get().min(threads).max(1) as u64;
+        let at_a_time = cores().get().min(threads).max(1) as u64;
         OpenOptions {
             past_missing: self.job.salvage,
             ring_without_details: true,

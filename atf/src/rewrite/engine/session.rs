@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
-use std::io;
 use std::mem;
 use std::path::Path;
 
@@ -18,7 +17,7 @@ use crate::files::{
     is_unfinished, thread_id,
 };
 use crate::manifest::{Manifest, ManifestThread};
-use crate::parallel::{Results, in_order};
+use crate::parallel::{Results, cores, in_order};
 use crate::rewrite::guess::Siblings;
 use crate::rewrite::job::{Failure, Progress};
 use crate::rewrite::manifest::{self, Facts};
@@ -28,7 +27,7 @@ use crate::rewrite::report::{
 };
 use crate::rewrite::stage::{self, at, free_path, names, remove};
 use crate::rewrite::thread::{Carry, Rewritten};
-use crate::rewrite::tree::{Item, Tree, UNREADABLE, is_earlier, not_copied};
+use crate::rewrite::tree::{Item, Tree, UNREADABLE, copy_part, is_earlier};
 use crate::rules::{Rule, table as rules};
 use crate::session::{Presence, SessionReader, ThreadEntry};
 use crate::source::OpenOptions;
@@ -83,8 +82,8 @@ impl Engine<'_> {
                 if text == UNREADABLE && !is_folder {
                     left_behind.push(LeftBehind::new(Path::new(&name), "not a folder"));
                 } else if self.job.keeps_rest {
-                    let left = stage::copy(&from, &out.join(&name), self.job.durability)?;
-                    left_behind.extend(not_copied(path, left));
+                    let to = out.join(&name);
+                    left_behind.extend(copy_part(path, &from, &to, self.job.durability)?);
                 } else {
                     let why = "set aside by an earlier recovery";
                     left_behind.push(LeftBehind {
@@ -190,7 +189,7 @@ impl Engine<'_> {
                 found.send(Found::Finished(finished.map(Box::new)));
             }
         };
-        in_order(self.jobs, produce, work, |found| {
+        in_order(cores(), produce, work, |found| {
             match found {
                 Found::Progress => {}
                 Found::Finished(Ok(mut finished)) => {
@@ -238,8 +237,8 @@ impl Engine<'_> {
             let folder = out.join(UNREADABLE);
             stage::create_folder(&folder)?;
             let to = free_path(&folder, "manifest", ".json")?;
-            let left = stage::copy(&old, &to, self.job.durability)?;
-            report.left_behind.extend(not_copied(path, left));
+            let left = copy_part(path, &old, &to, self.job.durability)?;
+            report.left_behind.extend(left);
         }
         report.changed = report.changed || !(is_copied || stage::is_same(&old, &new));
         report.manifest = Some(manifest);
@@ -406,8 +405,7 @@ impl Engine<'_> {
                     let folder = out.join(UNREADABLE);
                     stage::create_folder(&folder)?;
                     let to = free_path(&folder, &text, "")?;
-                    let left = stage::copy(&from, &to, self.job.durability)?;
-                    let left: Vec<_> = not_copied(path, left).collect();
+                    let left = copy_part(path, &from, &to, self.job.durability)?;
                     let copied = copied(&text, &left);
                     left_behind.extend(left);
                     let Some(copied) = copied else {
@@ -438,7 +436,6 @@ struct Finished {
 
 /// A message from a thread's rewrite to the collecting thread.
 enum Found {
-    /// Bytes were processed.
     Progress,
     Finished(Result<Box<Finished>>),
 }
@@ -467,9 +464,10 @@ impl Serialize for Recovery<'_> {
 
 /// Returns the rule broken by a thread that cannot be read.
 fn unread_rule(error: &Error) -> Option<&'static Rule> {
-    match error.kind() {
-        ErrorKind::Io(io::ErrorKind::NotFound) => Some(&rules::ATF_SESS_002),
-        _ => error.rule(),
+    if error.is_not_found() {
+        Some(&rules::ATF_SESS_002)
+    } else {
+        error.rule()
     }
 }
 

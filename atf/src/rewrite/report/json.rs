@@ -15,18 +15,19 @@ objects! {
         left_behind unless Vec::is_empty,
     }
     ThreadReport {
-        folder, not_recovered unless Option::is_none, nothing_written unless is_false, events,
-        details, cut unless Option::is_none, set_aside unless Vec::is_empty, dropped unless Vec::is_empty,
-        notes unless Notes::is_empty,
+        folder, not_recovered unless Option::is_none, nothing_written unless is_default, events,
+        details, cut unless Option::is_none, set_aside unless Vec::is_empty,
+        dropped unless Vec::is_empty, notes unless Notes::is_empty,
     }
-    Kept { kept, from_ring unless is_zero, salvaged unless is_zero, missing unless is_zero }
+    Kept {
+        kept, from_ring unless is_default, salvaged unless is_default, missing unless is_default,
+    }
     LeftBehind { path, why, rule unless Option::is_none, is_loss }
     ManifestReport {
-        was_there, modules, symbols, symbols_taken unless is_zero, is_lost unless is_false,
-        problems unless Vec::is_empty, problem_count unless is_zero,
-        values_lost unless is_zero,
-        unwritten_events unless Option::is_none, drops_events unless is_false,
-        notes unless Notes::is_empty,
+        was_there, modules, symbols, symbols_taken unless is_default, is_lost unless is_default,
+        problems unless Vec::is_empty, problem_count unless is_default,
+        values_lost unless is_default, unwritten_events unless Option::is_none,
+        drops_events unless is_default, notes unless Notes::is_empty,
     }
     SetAside { file, from, rules unless Vec::is_empty, count, runs }
     EventRange { seq, offset, count }
@@ -49,14 +50,6 @@ names! {
     Effect { Repaired = "repaired", Stays = "stays", Lost = "lost", Guessed = "guessed" }
 }
 
-// Takes a reference because the derive macro passes one.
-#[allow(clippy::trivially_copy_pass_by_ref)]
-fn is_false(value: &bool) -> bool {
-    !*value
-}
-
-// Takes a reference because the derive macro passes one.
-#[allow(clippy::trivially_copy_pass_by_ref)]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }

@@ -36,7 +36,6 @@ macro_rules! table {
 
 mod aside;
 mod json;
-mod left_behind;
 pub(super) mod loss;
 pub(super) mod mark;
 mod note;
@@ -44,10 +43,7 @@ mod text;
 
 use crate::manifest::Cut;
 use crate::rules::Rule;
-pub(super) use aside::{DropReason, Dropped, EventRange, SetAside};
-
-pub(super) use left_behind::LeftBehind;
-pub(super) use left_behind::copied;
+pub(super) use aside::{DropReason, Dropped, EventRange, LeftBehind, SetAside, copied};
 pub(super) use note::{Effect, Note, NoteKind, Notes, Place};
 
 /// How many unreadable ranges per file the report lists; the rest are only counted.
@@ -62,7 +58,6 @@ const RANGES: usize = 64;
 /// file.
 #[derive(Debug, Clone)]
 pub struct Report {
-    /// The operation.
     pub(crate) action: Action,
     /// The sessions, ordered by folder, and a process's segments by number; a lone thread folder
     /// counts as a session.
@@ -113,7 +108,6 @@ pub(crate) enum Action {
     Cut,
 }
 
-/// The report on a session.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SessionReport {
     /// The session's folder, relative to the original path; empty for that path itself.
@@ -164,10 +158,8 @@ impl SessionReport {
     }
 }
 
-/// The report on a thread.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ThreadReport {
-    /// The name of the thread's folder.
     pub(crate) folder: String,
     /// Why nothing could be recovered. In that case, the files were copied unchanged to
     /// `unreadable`.
@@ -260,7 +252,6 @@ impl ThreadReport {
 /// Counts of the events in a new file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Kept {
-    /// The number of events in the file.
     pub(crate) kept: u64,
     /// The number of events from `ring.atf`, the buffer of a killed writer.
     pub(crate) from_ring: u64,
@@ -270,7 +261,6 @@ pub(crate) struct Kept {
     pub(crate) missing: u64,
 }
 
-/// The report on the manifest.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ManifestReport {
     /// Whether the original exists.
@@ -285,7 +275,6 @@ pub(crate) struct ManifestReport {
     pub(crate) is_lost: bool,
     /// Problems in the original that the new manifest no longer has.
     pub(crate) problems: Vec<Place>,
-    /// The total number of problems.
     pub(crate) problem_count: u64,
     /// How many of these problems are values missing from the new manifest: values of a wrong type,
     /// and second values of a key, unless they are computed from the events.

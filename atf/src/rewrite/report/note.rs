@@ -11,13 +11,11 @@ const PLACES: usize = 8;
 /// A place in an original file, and what it contains.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// The file's name.
     pub(crate) file: String,
     /// The field's path: `footer.event_count`, `events[12].detail_seq`.
     pub(crate) field: String,
     /// The offset in bytes from the start of the file.
     pub(crate) offset: Option<u64>,
-    /// The content found there.
     pub(crate) found: String,
     /// The id of the broken rule, such as `ATF-MANI-004`, as [`check`](crate::check) reports it.
     /// `None` for a place in a [`Note`], because the note contains the rule.
@@ -44,7 +42,6 @@ impl Place {
         self
     }
 
-    /// Adds the rule broken there.
     pub(in crate::rewrite) fn breaks(mut self, rule: Option<&'static Rule>) -> Self {
         self.rule = rule.map(|rule| rule.id);
         self
@@ -53,12 +50,11 @@ impl Place {
     /// Returns where an error occurred, leaving out the folder so that reports do not depend on the
     /// trace's location.
     pub(in crate::rewrite) fn from_error(file: &str, error: &Error) -> Self {
-        let system = std::error::Error::source(error).map(ToString::to_string);
         Self {
             file: file.to_owned(),
             field: error.field().unwrap_or_default().to_owned(),
             offset: error.offset(),
-            found: system.unwrap_or_else(|| error.kind().to_string()),
+            found: error.message(),
             rule: None,
         }
     }
@@ -70,12 +66,10 @@ impl Place {
 pub(crate) struct Notes(BTreeMap<(NoteKind, Option<&'static str>), Note>);
 
 impl Notes {
-    /// Returns whether there are no notes.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns all notes.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Note> {
         self.0.values()
     }
@@ -126,17 +120,13 @@ impl Notes {
 /// One kind of note, with its count and first places.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Note {
-    /// The kind.
     pub(crate) kind: NoteKind,
     /// The id of the broken rule, such as `ATF-IEVT-001`. [`check`](crate::check) reports it for
     /// the original; for [`NoteKind::Content`], it reports it for the new files.
     /// [`rules`](crate::rules) has its text.
     pub(crate) rule: Option<&'static str>,
-    /// The effect on the new files.
     pub(crate) effect: Effect,
-    /// The number of occurrences.
     pub(crate) count: u64,
-    /// The first places.
     pub(crate) first: Vec<Place>,
 }
 
@@ -154,32 +144,22 @@ pub(crate) enum Effect {
 }
 
 table! {
-    /// The kinds of notes.
     NoteKind
-    /// Returns the effect on the new files.
     effect: Effect {
         Effect::Repaired => {
-            /// The file was not finalized.
             NotFinalized = "not_finalized", "the file was not finalized";
             /// The file is damaged: its footer contradicts it or was lost after the file was
             /// finalized, or the bytes where an event should start are not an event.
             Damaged = "damaged", "the file is damaged";
-            /// A header contradicts a more trusted source: the footer, the events or the other
-            /// file.
             HeaderDisagrees = "header_disagrees",
                 "a header disagreed with the events, the footer or the other file";
-            /// A link to a missing detail was removed.
             LinkToNothing = "link_to_nothing", "a link to a missing detail was removed";
-            /// A link to another event's detail was removed.
             LinkNotReturned = "link_not_returned", "a link to the detail of another event was removed";
-            /// The links were not numbered 0, 1, 2 and so on in the order of the index.
             LinkOutOfOrder = "link_out_of_order", "the links were not numbered 0, 1, 2 and so on";
             /// The file had no checksum that could reveal changed events, or part of the file is
             /// unreadable. The new file has a checksum.
             NoChecksum = "no_checksum", "the events had no usable checksum";
-            /// The manifest was wrong about the threads.
             ManifestDisagrees = "manifest_disagrees", "the manifest was wrong about the threads";
-            /// The session had no manifest.
             ManifestMissing = "manifest_missing", "the original had no manifest";
             /// A `ring.atf` next to a finalized index that already contains the ring's events. It
             /// is copied to `unreadable`, unless the trace is scrubbed.
@@ -191,7 +171,6 @@ table! {
             ChecksumBad = "checksum_bad",
                 "the events do not match their checksum: they changed since they were written; the \
                  new checksum covers them as they are";
-            /// An event or a detail breaks a rule about its content.
             Content = "content", "content that breaks a rule";
             /// The threads have different clocks, so the manifest does not specify one.
             ClocksDiffer = "clocks_differ", "threads with different clocks";
@@ -200,18 +179,13 @@ table! {
             OtherBuild = "other_build", "names of another build, which were not used";
         }
         Effect::Lost => {
-            /// A `call_depth` was lost, because wire version 2 does not record it.
             CallDepthLost = "call_depth_lost", "wire version 2 has no call_depth";
             /// An event's `thread_id` differs from the header's, and wire version 2 does not record
             /// an id per event.
             ThreadIdLost = "thread_id_lost", "wire version 2 has no thread_id of events";
-            /// Registers were zeroed, or a stack was removed.
             PayloadScrubbed = "payload_scrubbed", "registers and stack";
-            /// A payload of unknown shape was removed.
             PayloadEmptied = "payload_emptied", "a payload of unknown shape";
-            /// A detail was removed.
             DetailDropped = "detail_dropped", "a detail";
-            /// An unknown key of the manifest was removed.
             KeyDropped = "key_dropped", "an unknown key";
             /// The function names were removed, because the new manifest would be too large to read
             /// with them: see [`Manifest::LIMIT`](crate::manifest::Manifest::LIMIT). The old
@@ -221,7 +195,6 @@ table! {
             /// The manifest's entry for a thread was removed: the new session omits the thread,
             /// because its files cannot be read.
             EntryDropped = "entry_dropped", "the entry of an omitted thread";
-            /// A thread that the manifest lists but that has no folder.
             ThreadMissing = "thread_missing", "a thread whose folder is missing";
             /// Events that a finalized header counts but the file no longer contains.
             EventsMissing = "events_missing", "events that the header counts";
@@ -249,9 +222,7 @@ table! {
         Effect::Guessed => {
             /// A header was rebuilt from the events, the other file and the folder's name.
             HeaderGuessed = "header_guessed", "a header";
-            /// `call_depth` was derived from calls and returns.
             CallDepthDerived = "call_depth_derived", "call_depth, counted from calls and returns";
-            /// A detail was found past damage by its links.
             DetailSalvaged = "detail_salvaged", "a detail past damage, found by its links";
         }
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Formatter, Result, Write};
 
-use super::left_behind::{IN_UNREADABLE, copied};
+use super::aside::{IN_UNREADABLE, copied};
 use super::{
     Action, DropReason, Dropped, Effect, Kept, LeftBehind, ManifestReport, Note, Place, Report,
     SessionReport, SetAside, ThreadReport,
@@ -10,7 +10,7 @@ use super::{
 use crate::files::INDEX_FILE;
 use crate::index::IndexEvent;
 use crate::manifest::{Cut, Missing};
-use crate::text::counted;
+use crate::text::{are, counted};
 
 const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
 
@@ -67,8 +67,8 @@ fn session(action: Action, session: &SessionReport, f: &mut Formatter<'_>) -> Re
     }
     let (missing, other) = session.known_losses(unread);
     if missing > 0 {
-        let are = if missing == 1 { "is" } else { "are" };
-        write!(f, "; {} {are} missing", counted(missing, "event"))?;
+        let (events, are) = (counted(missing, "event"), are(missing));
+        write!(f, "; {events} {are} missing")?;
     }
     match other {
         0 => writeln!(f)?,
@@ -200,9 +200,7 @@ impl Display for Fact<'_> {
                 let size = counted(item.size, "byte");
                 let events = counted(item.size / EVENT_SIZE, "event");
                 match why {
-                    DropReason::AfterHole => {
-                        write!(f, "{events} after a hole")?;
-                    }
+                    DropReason::AfterHole => write!(f, "{events} after a hole")?,
                     DropReason::Hole => write!(f, "a hole, {events} of zeros")?,
                     _ => write!(f, "{why}")?,
                 }

@@ -49,7 +49,6 @@ pub(super) struct Pair<'a> {
     pub(super) seen: [Seen; 2],
     /// Whether the checker compares the links of the two files, if neither must be rejected.
     pub(super) has_comparable_links: bool,
-    /// The id in the name of the folder.
     pub(super) folder_id: Option<u32>,
     /// The part of a longer trace that an earlier cut kept.
     pub(super) earlier_cut: Option<Cut>,
@@ -143,7 +142,6 @@ struct Walk<'a, 'b> {
     /// events.
     next_link: Option<u64>,
     cutting: Option<Cutting>,
-    /// The previous event.
     before: Option<IndexEvent>,
     /// Whether broken links prove that a rule is broken; `None` before the first broken link.
     proves_links: Option<bool>,
@@ -311,13 +309,11 @@ impl<'a, 'b> Walk<'a, 'b> {
         if index.is_hole(bytes)? {
             return Ok(Next::Hole);
         }
-        let event = IndexEvent::decode(index.wire(), index.header().thread_id, bytes);
+        let event = index.decode(bytes);
         match self.cut(seq, &event, next_ns)? {
             Part::Before => {}
             Part::Inside => {
-                let offset = index.event_offset(seq);
-                let offset = offset
-                    .ok_or_else(|| Error::internal("an event that was read has an offset"))?;
+                let offset = index.offset_of(seq);
                 self.event(seq, offset, &event)?;
                 self.count_from_ring(offset);
                 self.before = Some(event);
@@ -496,7 +492,6 @@ impl Pair<'_> {
 
     /// Returns whether an event is invisible to the checker.
     fn is_unseen(&self, seq: u64) -> bool {
-        let offset = self.index.event_offset(seq);
-        self.is_ring_salvaged && offset.is_some_and(|offset| self.is_from_ring(offset))
+        self.is_ring_salvaged && self.is_from_ring(self.index.offset_of(seq))
     }
 }

@@ -112,10 +112,8 @@ pub(super) fn detail(
 
 /// Returns the place of an index event's field.
 pub(super) fn event_place(index: &IndexReader, seq: u64, field: &str) -> Place {
-    let wire = index.wire();
-    let offset = index.event_offset(seq);
-    let offset = offset.and_then(|offset| At::event(wire, seq, offset).field(field).offset);
-    Place::new(INDEX_FILE, format!("events[{seq}].{field}"), offset)
+    let place = At::event(index.wire(), seq, index.offset_of(seq)).field(field);
+    Place::new(INDEX_FILE, place.field, place.offset)
 }
 
 /// Returns the place of a detail event's field, which is `after` bytes into the event.

@@ -7,7 +7,7 @@ use super::{EVENT_SIZE, ORPHANS, SALVAGED, Walk};
 use crate::check::link;
 use crate::error::Error;
 use crate::files::{DETAIL_FILE, INDEX_FILE};
-use crate::index::{IndexEvent, is_zero};
+use crate::index::is_zero;
 use crate::rewrite::job::Failure;
 use crate::rewrite::report::{DropReason, SetAside};
 use crate::rewrite::set_aside_writer::{OrphansWriter, SalvagedWriter};
@@ -33,7 +33,7 @@ impl Walk<'_, '_> {
             let why = if is_zero(&bytes) {
                 DropReason::Hole
             } else if self.job.salvage {
-                let event = IndexEvent::decode(index.wire(), index.header().thread_id, &bytes);
+                let event = index.decode(&bytes);
                 let (writer, aside) = match &mut salvaged {
                     Some(open) => open,
                     None => salvaged.insert(self.open_salvaged()?),

@@ -27,9 +27,7 @@ impl SessionTotals {
         self.event_count = self.event_count.saturating_add(other.event_count);
         self.detail_count = self.detail_count.saturating_add(other.detail_count);
         self.dropped_details = self.dropped_details.saturating_add(other.dropped_details);
-        self.time_range = match (self.time_range, other.time_range) {
-            (Some(one), Some(other)) => Some((one.0.min(other.0), one.1.max(other.1))),
-            (one, other) => one.or(other),
-        };
+        let ranges = self.time_range.into_iter().chain(other.time_range);
+        self.time_range = ranges.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)));
     }
 }

@@ -10,9 +10,8 @@ use std::io;
 use std::path::{self, Path, PathBuf};
 use std::sync::Arc;
 
-use super::buffer::Buffer;
 use super::registry::Registration;
-use super::ring::Journal;
+use super::ring::{Buffer, Journal};
 use super::section::Section;
 use super::{
     Detail, Disk, Durability, Event, Link, Storage, ThreadSummary, WriteOptions, at, create_held,
@@ -29,6 +28,7 @@ use crate::wire::{EventKind, Wire};
 use check::EVENT;
 use count_whole::whole_events;
 use ends::index_header;
+use push::with_payload;
 use reserve::Reservations;
 pub use reserve::ReservedDetail;
 
@@ -366,7 +366,7 @@ impl ThreadWriter {
         let seq = Some(self.detail_count);
         let event = self.decoded(event, seq);
         let header = self.detail_header(event.timestamp_ns, self.next_index_seq, detail)?;
-        self.push_pair(&event, &header, detail.payload)
+        self.push_pair(&event, &header, with_payload(detail.payload))
     }
 
     /// Writes an event that a reader decoded, with its detail, for tools that copy traces. Keeps
@@ -398,7 +398,8 @@ impl ThreadWriter {
             ..*header
         };
         let event = linked(event, Some(self.detail_count));
-        self.push_pair(&event, &header, payload).map(Some)
+        self.push_pair(&event, &header, with_payload(payload))
+            .map(Some)
     }
 
     /// Like [`write_decoded`](Self::write_decoded), with a payload that may not fit into memory:
@@ -419,7 +420,7 @@ impl ThreadWriter {
         };
         let size = u64::from(header.total_length).saturating_sub(DetailEventHeader::SIZE as u64);
         let put = |section: &mut Section, header: &[u8]| section.push_read(header, size, read);
-        self.push_pair_by(&event, &header, put).map(drop)
+        self.push_pair(&event, &header, put).map(drop)
     }
 
     /// Passes all events to the operating system, details first.

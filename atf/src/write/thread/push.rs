@@ -7,8 +7,7 @@ use crate::detail::DetailEventHeader;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::DETAIL_FILE;
 use crate::index::IndexEvent;
-use crate::write::buffer::Buffer;
-use crate::write::ring::Journal;
+use crate::write::ring::{Buffer, Journal};
 use crate::write::section::{Section, no_room};
 use crate::write::{Detail, Durability, Event, Link, at};
 
@@ -50,7 +49,6 @@ impl ThreadWriter {
         self.push_checked(event)
     }
 
-    /// Returns whether the index buffer has room for an event.
     #[inline]
     pub(super) fn has_room(&self) -> bool {
         self.index.filled() < self.room_end
@@ -77,20 +75,9 @@ impl ThreadWriter {
         Some(seq)
     }
 
-    /// Appends a detail and its event to the buffers, or neither of them.
+    /// Appends a detail and its event to the buffers, or neither of them. `put` adds the detail's
+    /// encoded header and its payload.
     pub(super) fn push_pair(
-        &mut self,
-        event: &IndexEvent,
-        header: &DetailEventHeader,
-        payload: &[u8],
-    ) -> Result<Link> {
-        self.push_pair_by(event, header, |section, header| {
-            section.push_parts(header, payload)
-        })
-    }
-
-    /// Like [`push_pair`](Self::push_pair); `put` writes the detail to its file.
-    pub(super) fn push_pair_by(
         &mut self,
         event: &IndexEvent,
         header: &DetailEventHeader,
@@ -100,7 +87,7 @@ impl ThreadWriter {
         if !self.has_room() {
             self.make_room()?;
         }
-        let detail_seq = self.push_detail_by(header, put)?;
+        let detail_seq = self.push_detail(header, put)?;
         Ok(Link {
             index_seq: self.push_checked(event)?,
             detail_seq,
@@ -110,22 +97,10 @@ impl ThreadWriter {
     pub(super) fn push_detail(
         &mut self,
         header: &DetailEventHeader,
-        payload: &[u8],
-    ) -> Result<u64> {
-        self.push_detail_by(header, |section, header| {
-            section.push_parts(header, payload)
-        })
-    }
-
-    pub(super) fn push_detail_by(
-        &mut self,
-        header: &DetailEventHeader,
         put: impl FnOnce(&mut Section, &[u8]) -> Result<()>,
     ) -> Result<u64> {
         // A detail that does not fit into the buffer goes to the file.
-        if let Some(journal) = &self.journal {
-            journal.check_owner()?;
-        }
+        self.check_owner()?;
         let bytes = header.encode(self.wire)?;
         let detail = match &mut self.detail {
             Some(detail) => detail,
@@ -222,23 +197,21 @@ impl ThreadWriter {
     /// Writes both buffers to the files, details first, so that the file has no dangling links
     /// except to reserved details.
     pub(super) fn flush_buffers(&mut self) -> Result<()> {
-        if let Some(journal) = &self.journal {
-            journal.check_owner()?;
-        }
+        self.check_owner()?;
         self.first_timestamp = self.first();
         let is_durable = self.options.durability == Durability::EachFlush;
-        if let Some(detail) = &mut self.detail {
-            detail.flush()?;
+        for section in self.detail.iter_mut().chain([&mut self.index]) {
+            section.flush()?;
             if is_durable {
-                detail.sync()?;
+                section.sync()?;
             }
         }
-        self.index.flush()?;
-        if is_durable {
-            self.index.sync()
-        } else {
-            Ok(())
-        }
+        Ok(())
+    }
+
+    #[inline]
+    fn check_owner(&self) -> Result<()> {
+        self.journal.as_ref().map_or(Ok(()), Journal::check_owner)
     }
 
     /// Makes every later call fail with the same error. If the index file itself has not failed,
@@ -264,6 +237,11 @@ impl ThreadWriter {
         self.room_end = 0;
         error
     }
+}
+
+/// Returns a function that adds a detail with this payload to its file's buffer.
+pub(super) fn with_payload(payload: &[u8]) -> impl FnOnce(&mut Section, &[u8]) -> Result<()> {
+    move |section: &mut Section, header: &[u8]| section.push_parts(header, payload)
 }
 
 impl Drop for ThreadWriter {

@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use super::ThreadWriter;
 use super::check::{COUNTER, RESERVATION};
+use super::push::with_payload;
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::IndexEvent;
 use crate::wire::EventKind;
@@ -71,7 +72,6 @@ impl ThreadWriter {
             .saturating_add(self.reserved.skipped)
     }
 
-    /// Returns the position of the next detail.
     pub(super) fn next_detail_place(&self) -> u64 {
         self.detail_count
             .saturating_add(self.reserved.queue.len() as u64)
@@ -137,7 +137,7 @@ impl ThreadWriter {
         let expected = reserved.timestamp_ns;
         self.compare("timestamp", timestamp_ns, expected, RESERVATION)?;
         let header = self.detail_header(timestamp_ns, index_seq, detail)?;
-        let place = self.push_detail(&header, detail.payload)?;
+        let place = self.push_detail(&header, with_payload(detail.payload))?;
         self.reserved.queue.pop_front();
         self.fill_places()?;
         Ok(place)
@@ -302,7 +302,7 @@ impl ThreadWriter {
             };
             let (index_seq, timestamp_ns) = (reserved.index_seq, reserved.timestamp_ns);
             let header = self.detail_header(timestamp_ns, index_seq, &detail)?;
-            self.push_detail(&header, detail.payload)?;
+            self.push_detail(&header, with_payload(detail.payload))?;
             self.reserved.queue.pop_front();
         }
         Ok(())

@@ -2,7 +2,7 @@
 //! rewrite drops.
 
 use super::*;
-use crate::session_of;
+use crate::{files, session_of};
 
 #[test]
 fn rings() {
@@ -10,7 +10,8 @@ fn rings() {
     put(&places, 1, index(1, 2).bytes(), None);
     places.put("in/thread_1/ring.atf", b"ATR2 and more");
     put(&places, 2, index(2, 2).placeholder().without_footer(), None);
-    places.put("in/thread_2/ring.atf", RingFile::new(1, 3).bytes());
+    let foreign = RingFile::new(1, 3).bytes();
+    places.put("in/thread_2/ring.atf", &foreign);
     let expected = "\
 session: recovered, 4 events and 0 details of 2 threads; 1 thing was lost or changed
   thread_1: 2 events, 0 details
@@ -20,8 +21,9 @@ session: recovered, 4 events and 0 details of 2 threads; 1 thing was lost or cha
     lost: the contents of a ring.atf that cannot be read or does not belong to the thread's files: ring.atf: header.thread_id: 3, index.atf has 2 [ATF-RING-002]
 ";
     assert_without_manifest(&places.recover(), 1, expected);
-    let kept = std::fs::read(places.path("out/unreadable/thread_1/ring.atf")).unwrap();
-    assert_eq!(kept, b"ATR2 and more");
+    let kept = files(&places.path("out/unreadable"));
+    assert_eq!(kept["thread_1/ring.atf"], b"ATR2 and more");
+    assert_eq!(kept["thread_2/ring.atf"], foreign);
 }
 
 #[test]
@@ -192,6 +194,8 @@ README: not copied: not part of a session
 b: not copied: not a session, and contains none
 ";
     assert_report(&places.recover(), 5, expected);
+    let copy = files(&places.path("out/a/pid_2/unreadable"));
+    assert_eq!(copy["renamed/detail.atf"], b"x");
 }
 
 #[test]

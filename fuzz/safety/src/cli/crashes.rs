@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use atf_safety::crashes::{self, Library};
+use atf_safety::crashes;
 
 use super::page;
 
@@ -18,7 +18,7 @@ pub(super) struct Options {
 
 pub(super) fn run(options: &Options) -> bool {
     let start = Instant::now();
-    let tally = crashes::run(&Library, options.limit);
+    let tally = crashes::run(&crashes::read_index, options.limit);
     println!(
         "{} states, {} payloads with undetectable zeros, {} faults, in {:.1} s",
         tally.states,

@@ -7,7 +7,7 @@ use std::time::Instant;
 use std::{fs, thread};
 
 use atf_safety::Shard;
-use atf_safety::exhaustive::{self, Library, Scope, Session, Tally, unnoticed};
+use atf_safety::exhaustive::{self, LIBRARY, Scope, Session, Tally, unnoticed};
 
 use super::{Part, page};
 
@@ -34,7 +34,7 @@ pub(super) fn run(options: &Options) -> io::Result<bool> {
         Scope::Quick
     };
     let threads = thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-    let tally = exhaustive::run(&Library, &files, scope, options.part.shard, threads);
+    let tally = exhaustive::run(&LIBRARY, &files, scope, options.part.shard, threads);
     let bytes: usize = files.iter().map(|file| file.bytes.len()).sum();
     print(
         &format!("{} files of {bytes} bytes", files.len()),
@@ -44,7 +44,7 @@ pub(super) fn run(options: &Options) -> io::Result<bool> {
     let start = Instant::now();
     let sessions = exhaustive::sessions();
     let manifests =
-        exhaustive::run_manifests(&Library, &sessions, scope, options.part.shard, threads);
+        exhaustive::run_manifests(&LIBRARY, &sessions, scope, options.part.shard, threads);
     let bytes: usize = sessions.iter().map(Session::size).sum();
     let what = format!("{} manifests of {bytes} bytes", sessions.len());
     print(&what, &manifests, start);

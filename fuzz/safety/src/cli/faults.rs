@@ -136,7 +136,6 @@ fn zeros(path: &Path) -> io::Result<TempDir> {
     Ok(folder)
 }
 
-/// Recovers with a planted bug.
 fn planted(bug: Bug, path: &Path, out: &Path, options: &RecoverOptions<'_>) -> atf::Result<Report> {
     if bug == Bug::Zeros {
         // If the copy fails, the recovery stays correct, and the test that expects faults fails.

@@ -55,7 +55,6 @@ enum Command {
     Races(races::Options),
 }
 
-/// Reads the command line and runs the command.
 pub(crate) fn run() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Composed(options) => composed::run(&options),

@@ -4,7 +4,7 @@ use std::io;
 use std::time::Instant;
 
 use atf_safety::Shard;
-use atf_safety::races::{self, Library};
+use atf_safety::races::{self, LIBRARY};
 
 use super::{Part, page};
 
@@ -22,7 +22,7 @@ pub(super) struct Options {
 
 pub(super) fn run(options: &Options) -> io::Result<bool> {
     let start = Instant::now();
-    let tally = races::run(options.part.shard.range(options.count), &Library)?;
+    let tally = races::run(options.part.shard.range(options.count), LIBRARY)?;
     println!(
         "{} races, {} passes, {} reported errors, in {:.1} s",
         tally.races,

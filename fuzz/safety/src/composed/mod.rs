@@ -22,7 +22,7 @@ use atf::session::SessionReader;
 use atf_fuzz::{kept, scratch};
 
 pub use faults::Composed;
-pub use readers::{Document, Library, Reads, readers};
+pub use readers::{Document, Reader, library, readers};
 
 /// The number of sessions that a program reads in one run.
 const BATCH: u64 = 200;
@@ -37,7 +37,7 @@ pub type Disagreements = BTreeMap<String, (u64, String)>;
 ///
 /// Returns an error if a session cannot be written, or if a program fails.
 pub fn run(
-    readers: &[Box<dyn Reads>],
+    readers: &[Reader],
     seeds: Range<u64>,
     keep: Option<&Path>,
 ) -> io::Result<Disagreements> {
@@ -71,10 +71,7 @@ pub fn run(
 }
 
 /// Returns the disagreements of a batch: seed, reader, and the faults with both answers.
-fn compare(
-    readers: &[Box<dyn Reads>],
-    seeds: Range<u64>,
-) -> io::Result<Vec<(u64, String, String)>> {
+fn compare(readers: &[Reader], seeds: Range<u64>) -> io::Result<Vec<(u64, String, String)>> {
     let folder = scratch();
     let sessions: Vec<_> = seeds.clone().map(Composed::new).collect();
     let path = |seed: u64| folder.path().join(seed.to_string());
@@ -83,15 +80,15 @@ fn compare(
         session.write(path)?;
     }
     let mut found = Vec::new();
-    let mut answers = readers.iter().map(|reader| reader.read(&paths));
+    let mut answers = readers.iter().map(|reader| (reader.read)(&paths));
     let expected = answers.next().ok_or(io::ErrorKind::InvalidInput)??;
     for (reader, answers) in readers.iter().skip(1).zip(answers) {
         for (at, (answer, expected)) in answers?.iter().zip(&expected).enumerate() {
             if answer != expected {
                 let faults = &sessions[at].faults;
-                let answers = format!("{expected}, {}: {answer}", reader.name());
-                let fault = format!("seed {}, {faults:?}:\n{answers}", seeds.start + at as u64);
-                found.push((seeds.start + at as u64, reader.name().to_owned(), fault));
+                let (name, seed) = (&reader.name, seeds.start + at as u64);
+                let fault = format!("seed {seed}, {faults:?}:\n{expected}, {name}: {answer}");
+                found.push((seed, name.clone(), fault));
             }
         }
     }

@@ -15,45 +15,35 @@ use serde_json::{Deserializer, Value};
 /// The document that a reader prints about a session for the conformance kit.
 pub type Document = Value;
 
+type Read = dyn Fn(&[PathBuf]) -> io::Result<Vec<Document>> + Sync;
+
 /// A reader of sessions.
-pub trait Reads: Sync {
-    /// Its name.
-    fn name(&self) -> &str;
-
-    /// Returns a document for each session.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if a session cannot be read, or if a program fails.
-    fn read(&self, sessions: &[PathBuf]) -> io::Result<Vec<Document>>;
+pub struct Reader {
+    pub(super) name: String,
+    pub(super) read: Box<Read>,
 }
 
-/// The library.
-#[derive(Debug, Clone, Copy)]
-pub struct Library;
-
-impl Reads for Library {
-    fn name(&self) -> &'static str {
-        "library"
-    }
-
-    fn read(&self, sessions: &[PathBuf]) -> io::Result<Vec<Document>> {
-        Ok(sessions.iter().map(|path| reference::read(path)).collect())
+impl Reader {
+    /// Creates a reader from a function that returns a document for each session.
+    pub fn new(
+        name: &str,
+        read: impl Fn(&[PathBuf]) -> io::Result<Vec<Document>> + Sync + 'static,
+    ) -> Self {
+        let (name, read) = (name.to_owned(), Box::new(read));
+        Self { name, read }
     }
 }
 
-/// The decoder that interprets the layout at run time.
-struct Interpreter;
+/// Reads sessions with the library.
+#[must_use]
+pub fn library(sessions: &[PathBuf]) -> Vec<Document> {
+    sessions.iter().map(|path| reference::read(path)).collect()
+}
 
-impl Reads for Interpreter {
-    fn name(&self) -> &'static str {
-        "interpreter"
-    }
-
-    fn read(&self, sessions: &[PathBuf]) -> io::Result<Vec<Document>> {
-        let documents = sessions.iter().map(|path| atf_interpreter::read_path(path));
-        documents.collect()
-    }
+/// Reads sessions with the decoder that interprets the layout at run time.
+fn interpreter(sessions: &[PathBuf]) -> io::Result<Vec<Document>> {
+    let documents = sessions.iter().map(|path| atf_interpreter::read_path(path));
+    documents.collect()
 }
 
 /// A program that prints a document for each path. It gets the paths as arguments or, if it serves,
@@ -65,11 +55,7 @@ struct Program {
     serves: Option<PathBuf>,
 }
 
-impl Reads for Program {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
+impl Program {
     fn read(&self, sessions: &[PathBuf]) -> io::Result<Vec<Document>> {
         let (program, arguments) = self.command.split_first().ok_or(io::ErrorKind::NotFound)?;
         let mut command = Command::new(program);
@@ -115,15 +101,18 @@ struct Serve {
 /// # Errors
 ///
 /// Returns an error if a program cannot be compiled.
-pub fn readers(folder: &Path) -> io::Result<Vec<Box<dyn Reads>>> {
-    let mut readers: Vec<Box<dyn Reads>> = vec![Box::new(Library), Box::new(Interpreter)];
+pub fn readers(folder: &Path) -> io::Result<Vec<Reader>> {
+    let mut readers = vec![
+        Reader::new("library", |sessions| Ok(library(sessions))),
+        Reader::new("interpreter", interpreter),
+    ];
     let mut add = |name: &str, command: Vec<OsString>, serves| {
-        let name = name.to_owned();
-        readers.push(Box::new(Program {
-            name,
+        let program = Program {
+            name: name.to_owned(),
             command,
             serves,
-        }));
+        };
+        readers.push(Reader::new(name, move |sessions| program.read(sessions)));
     };
     let testees = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/testees");
     if has("cc") {

@@ -57,28 +57,23 @@ pub struct Tally {
     pub fault_count: u64,
 }
 
-/// The reader under test: the library, or a reader with a planted bug.
-pub trait Reads {
-    /// Reads the events of an index file, or returns `None` if the file is rejected. The positions
-    /// of holes are returned separately.
-    fn index(&self, bytes: &[u8]) -> Option<IndexReading> {
-        let index = IndexReader::from_bytes(bytes).ok()?;
-        let holes = index
-            .holes()
-            .map(|hole| hole.map(|hole| hole.seq..hole.seq + hole.count));
-        Some(IndexReading {
-            events: index.events_in(..).collect::<Result<_, _>>().ok()?,
-            holes: holes.collect::<Result<_, _>>().ok()?,
-            is_good: index.checksum().ok()? == Checksum::Good,
-        })
-    }
+/// The reader under test: [`read_index`] or, in a test, a version with a planted bug.
+pub type Reads<'a> = &'a dyn Fn(&[u8]) -> Option<IndexReading>;
+
+/// Reads the events of an index file, or returns `None` if the file is rejected. The positions of
+/// holes are returned separately.
+#[must_use]
+pub fn read_index(bytes: &[u8]) -> Option<IndexReading> {
+    let index = IndexReader::from_bytes(bytes).ok()?;
+    let holes = index
+        .holes()
+        .map(|hole| hole.map(|hole| hole.seq..hole.seq + hole.count));
+    Some(IndexReading {
+        events: index.events_in(..).collect::<Result<_, _>>().ok()?,
+        holes: holes.collect::<Result<_, _>>().ok()?,
+        is_good: index.checksum().ok()? == Checksum::Good,
+    })
 }
-
-/// The unmodified library.
-#[derive(Debug, Clone, Copy)]
-pub struct Library;
-
-impl Reads for Library {}
 
 /// The result of reading an index file.
 #[derive(Debug)]
@@ -93,7 +88,7 @@ pub struct IndexReading {
 
 /// Reads every state of a writer's files, for each wire version, content and durability. If a file
 /// can be in more than `limit` states at a step, reads `limit` random states.
-pub fn run(reads: &dyn Reads, limit: u64) -> Tally {
+pub fn run(reads: Reads<'_>, limit: u64) -> Tally {
     let mut tally = Tally::default();
     let files = |sector| [INDEX_FILE, DETAIL_FILE].map(|name| (sector, name));
     let durabilities = [
@@ -141,9 +136,13 @@ impl Thread {
             Content::Plain => plain_payload(detail),
             Content::Format => format_payload(wire, detail),
         };
+        let event = match content {
+            Content::Plain => plain_event,
+            Content::Format => format_event,
+        };
         Self {
             wire,
-            events: (0..count).map(|seq| event(content, seq)).collect(),
+            events: (0..count).map(event).collect(),
             payloads: (0..count.div_ceil(2)).map(payload).collect(),
         }
     }
@@ -204,23 +203,21 @@ impl Thread {
     }
 }
 
-fn event(content: Content, seq: u64) -> Event {
+/// Returns an event of an ordinary program.
+pub(crate) fn plain_event(seq: u64) -> Event {
     let kind = match seq % 2 {
         0 => EventKind::CALL,
         _ => EventKind::RETURN,
     };
-    let (time, function) = match content {
-        Content::Plain => (
-            0x0004_62d5_3c8a_0000 + seq * 1000,
-            0x0644_4fc1_0000_0001 + seq / 2,
-        ),
-        // The first four bytes are a footer's magic.
-        Content::Format => {
-            let magic = u64::from(u32::from_le_bytes(*b"2ITA"));
-            (magic | (seq + 1) << 32, seq << 32)
-        }
-    };
-    Event::new(time, function, kind, 1)
+    let (time, function) = (0x0004_62d5_3c8a_0000, 0x0644_4fc1_0000_0001);
+    Event::new(time + seq * 1000, function + seq / 2, kind, 1)
+}
+
+/// Returns an event whose first four bytes are a footer's magic.
+fn format_event(seq: u64) -> Event {
+    let magic = u64::from(u32::from_le_bytes(*b"2ITA"));
+    let kind = plain_event(seq).event_kind;
+    Event::new(magic | (seq + 1) << 32, seq << 32, kind, 1)
 }
 
 /// Returns a payload of varying length without zeros, so that a zero in the file reveals a missing
@@ -243,7 +240,7 @@ fn format_payload(wire: Wire, detail: u64) -> Vec<u8> {
 }
 
 struct Run<'a> {
-    reads: &'a dyn Reads,
+    reads: Reads<'a>,
     thread: &'a Thread,
     limit: u64,
     seen: HashSet<u64>,
@@ -302,7 +299,7 @@ impl Run<'_> {
     }
 
     fn index(&self, bytes: &[u8], lasting: u64) -> Result<(), String> {
-        let Some(reading) = self.reads.index(bytes) else {
+        let Some(reading) = (self.reads)(bytes) else {
             return match lasting {
                 0 => Ok(()),
                 _ => Err(format!(

@@ -71,7 +71,7 @@ pub fn sessions() -> Vec<Session> {
 
 /// Attacks a shard of `sessions`, using `threads` threads.
 pub fn run(
-    subject: &dyn Subject,
+    subject: &Subject,
     sessions: &[Session],
     scope: Scope,
     shard: Shard,
@@ -117,7 +117,7 @@ struct Place {
 }
 
 impl Place {
-    fn new(subject: &dyn Subject, session: &Session) -> Result<Self, String> {
+    fn new(subject: &Subject, session: &Session) -> Result<Self, String> {
         let folder = scratch();
         let files = folder.path().join("session");
         let written = session.case.write(&files);
@@ -130,7 +130,7 @@ impl Place {
             read: Events::default(),
             recovered: None,
         };
-        let (read, names) = subject.session(&place.session)?;
+        let (read, names) = (subject.session)(&place.session)?;
         if let Some((events, found)) = place.recover(subject)? {
             let mut files = session.case.files.keys();
             // Only a recovery reads a ring whose details do not belong to the thread.
@@ -144,9 +144,9 @@ impl Place {
         Ok(place)
     }
 
-    fn holds(&self, subject: &dyn Subject, bytes: Vec<u8>, recovers: bool) -> Result<(), String> {
+    fn holds(&self, subject: &Subject, bytes: Vec<u8>, recovers: bool) -> Result<(), String> {
         fs::write(&self.manifest, bytes).map_err(|error| error.to_string())?;
-        same("read", &self.read, &subject.session(&self.session)?.0)?;
+        same("read", &self.read, &(subject.session)(&self.session)?.0)?;
         // The mutated manifest may break rules, but the check must not panic.
         let _ = Checked::new(&self.session);
         if recovers {
@@ -157,19 +157,19 @@ impl Place {
     }
 
     /// Recovers the session. Returns `None` if the session cannot be recovered.
-    fn recover(&self, subject: &dyn Subject) -> Result<Option<(Events, Names)>, String> {
+    fn recover(&self, subject: &Subject) -> Result<Option<(Events, Names)>, String> {
         let out = self.folder.path().join("out");
         if out.exists() {
             fs::remove_dir_all(&out).map_err(|error| error.to_string())?;
         }
-        match subject.recover(&self.session, &out) {
+        match (subject.recover)(&self.session, &out) {
             Ok(()) => {}
             Err(_) if !out.exists() => return Ok(None),
             Err(error) => return Err(format!("refused, but left output: {error}")),
         }
         let broken = Checked::new(&out).structural_faults();
         if broken.is_empty() {
-            subject.session(&out).map(Some)
+            (subject.session)(&out).map(Some)
         } else {
             Err(format!("recovered session breaks {broken:?}"))
         }

@@ -29,13 +29,12 @@ use atf::FileKind;
 
 use crate::Shard;
 
-pub use explained::EXPLAINED;
 pub use files::{File, files};
 use invariants::{cut, flipped};
 pub use manifests::{Session, run as run_manifests, sessions};
 pub use mutation::Mutation;
 use recovered::Scratch;
-pub use subject::{Event, Events, Library, Names, Reading, Source, Subject};
+pub use subject::{Event, Events, LIBRARY, Names, Reading, Source, Subject};
 
 /// Files larger than this contain long runs of zeros or a single long payload.
 const LARGE: usize = 4 << 10;
@@ -80,7 +79,7 @@ pub struct Tally {
     pub recovered: u64,
     /// For each file, the number of broken guarantees and the first of them.
     pub faults: BTreeMap<String, (u64, String)>,
-    /// The number of [explained](EXPLAINED) faults.
+    /// The number of faults that are explained, because no reader could avoid them.
     pub explained: u64,
     /// The bit flips in valid files that a checker did not notice. The key is kind, version and
     /// field; the value is a mask of the field's bits.
@@ -112,7 +111,7 @@ impl Tally {
 
 /// Attacks a shard of `files`, using `threads` threads.
 pub fn run(
-    subject: &dyn Subject,
+    subject: &Subject,
     files: &[File],
     scope: Scope,
     shard: Shard,
@@ -153,16 +152,16 @@ struct Base {
 }
 
 struct Attack<'a> {
-    subject: &'a dyn Subject,
+    subject: &'a Subject,
     bases: Vec<Base>,
     scope: Scope,
 }
 
 impl<'a> Attack<'a> {
-    fn new(subject: &'a dyn Subject, files: &[File], scope: Scope) -> Self {
+    fn new(subject: &'a Subject, files: &[File], scope: Scope) -> Self {
         let base = |file: &File| Base {
-            reading: Library.read(file.kind, Source::Bytes(&file.bytes)),
-            is_clean: !Library.notices(file.kind, &file.bytes),
+            reading: (LIBRARY.read)(file.kind, Source::Bytes(&file.bytes)),
+            is_clean: !(LIBRARY.notices)(file.kind, &file.bytes),
         };
         Self {
             subject,
@@ -194,7 +193,7 @@ impl<'a> Attack<'a> {
         let is_usual = is_full || !is_in_the_middle(place, size);
         tally.recovered += u64::from(recovers);
         let check = || -> Result<bool, String> {
-            let read = |source| self.subject.read(file.kind, source);
+            let read = |source| (self.subject.read)(file.kind, source);
             let reading = read(Source::Bytes(&bytes));
             for source in sources(mutation, &bytes, is_full, scratch)? {
                 let other = read(source);
@@ -204,7 +203,7 @@ impl<'a> Attack<'a> {
                     ));
                 }
             }
-            let notices = !is_usual || self.subject.notices(file.kind, &bytes);
+            let notices = !is_usual || (self.subject.notices)(file.kind, &bytes);
             match mutation {
                 Mutation::Cut(size) => cut(file, base, size, reading.as_ref(), notices)?,
                 _ => flipped(file, base, mutation.bits(), reading.as_ref(), notices)?,
@@ -214,7 +213,7 @@ impl<'a> Attack<'a> {
                 _ => is_full || mutation.is_one_of_its_byte(),
             };
             if is_usual && is_turn {
-                self.subject.capi(file.kind, &bytes);
+                (self.subject.capi)(file.kind, &bytes);
             }
             if recovers {
                 scratch.recover(self.subject, file, &bytes, reading.as_ref())?;
@@ -276,7 +275,6 @@ fn is_recovered(mutation: Mutation, size: usize) -> bool {
     }
 }
 
-/// Returns the name of a kind of file.
 fn name(kind: FileKind) -> &'static str {
     match kind {
         FileKind::Index => "index",

@@ -45,7 +45,7 @@ impl Scratch {
     /// Recovers the thread with these bytes in place of `file`, and checks the result.
     pub(super) fn recover(
         &self,
-        subject: &dyn Subject,
+        subject: &Subject,
         file: &File,
         bytes: &[u8],
         reading: Option<&Reading>,
@@ -62,7 +62,7 @@ impl Scratch {
         if self.out.exists() {
             fs::remove_dir_all(&self.out).map_err(|error| error.to_string())?;
         }
-        let recovered = subject.recover(&self.thread, &self.out);
+        let recovered = (subject.recover)(&self.thread, &self.out);
         let is_readable = match file.kind {
             FileKind::Index => reading.is_some(),
             FileKind::Detail => IndexReader::from_bytes(file.beside.clone()).is_ok(),

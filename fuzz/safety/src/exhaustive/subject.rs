@@ -58,54 +58,38 @@ pub enum Source<'a> {
 }
 
 /// The target of the attacks.
-pub trait Subject: Sync {
+pub struct Subject {
     /// Reads a file, or returns `None` if it is rejected.
-    fn read(&self, kind: FileKind, source: Source<'_>) -> Option<Reading> {
-        match kind {
-            FileKind::Index => index(source),
-            FileKind::Detail => detail(source),
-        }
-    }
-
+    pub read: fn(FileKind, Source<'_>) -> Option<Reading>,
     /// Returns whether a check of this file alone has any findings.
-    fn notices(&self, kind: FileKind, bytes: &[u8]) -> bool {
-        let mut checked = Checked::default();
-        check_bytes("file".as_ref(), kind, bytes.to_vec(), &mut checked);
-        checked.findings().next().is_some() || !checked.unreadable.is_empty()
-    }
-
+    pub notices: fn(FileKind, &[u8]) -> bool,
     /// Compares the C API with the library. Panics if they differ.
-    fn capi(&self, kind: FileKind, bytes: &[u8]) {
-        match kind {
-            FileKind::Index => atf_fuzz::capi_index(bytes),
-            FileKind::Detail => atf_fuzz::capi_detail(bytes),
-        }
-    }
-
-    /// Reads the threads of a session.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the session is rejected, or if an event of an open file cannot be read.
-    fn session(&self, path: &Path) -> Result<(Events, Names), String> {
-        session(path)
-    }
-
-    /// Recovers the folder of a thread or session.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if [`recover`] does.
-    fn recover(&self, path: &Path, out: &Path) -> atf::Result<()> {
-        recover(path, out, &RecoverOptions::default()).map(drop)
-    }
+    pub capi: fn(FileKind, &[u8]),
+    /// Reads the threads of a session. Returns an error if the session is rejected, or if an event
+    /// of an open file cannot be read.
+    pub session: fn(&Path) -> Result<(Events, Names), String>,
+    /// Recovers the folder of a thread or session into another folder.
+    pub recover: fn(&Path, &Path) -> atf::Result<()>,
 }
 
 /// The unmodified library.
-#[derive(Debug, Clone, Copy)]
-pub struct Library;
-
-impl Subject for Library {}
+pub const LIBRARY: Subject = Subject {
+    read: |kind, source| match kind {
+        FileKind::Index => index(source),
+        FileKind::Detail => detail(source),
+    },
+    notices: |kind, bytes| {
+        let mut checked = Checked::default();
+        check_bytes("file".as_ref(), kind, bytes.to_vec(), &mut checked);
+        checked.findings().next().is_some() || !checked.unreadable.is_empty()
+    },
+    capi: |kind, bytes| match kind {
+        FileKind::Index => atf_fuzz::capi_index(bytes),
+        FileKind::Detail => atf_fuzz::capi_detail(bytes),
+    },
+    session,
+    recover: |path, out| recover(path, out, &RecoverOptions::default()).map(drop),
+};
 
 fn index(source: Source<'_>) -> Option<Reading> {
     let index = match source {

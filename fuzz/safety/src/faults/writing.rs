@@ -14,13 +14,14 @@ use atf::manifest::Manifest;
 use atf::rewrite::{RecoverOptions, recover};
 use atf::session::MANIFEST_FILE;
 use atf::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE, ThreadReader};
-use atf::write::{Detail, Disk, Durability, Event, SessionWriter, Storage, WriteOptions};
-use atf::{Completeness, DetailEventType, ErrorKind, EventKind, Wire};
+use atf::write::{Detail, Disk, Durability, SessionWriter, Storage, WriteOptions};
+use atf::{Completeness, ErrorKind, Wire};
 use atf_fuzz::scratch;
 use tempfile::TempDir;
 
 use super::small::small_disk;
 use super::{FAULTS, Fault, Layer, Plan, Tally, code};
+use crate::crashes::plain_event as event;
 
 /// The number of events in the thread. Every third event has a detail.
 const COUNT: u64 = 200;
@@ -34,18 +35,6 @@ const CALLS: [&str; 7] = [
 ];
 /// Additional calls of a writer with a kill journal.
 const JOURNAL_CALLS: [&str; 3] = ["fallocate64", "mmap64", "unlinkat"];
-
-fn event(seq: u64) -> Event {
-    Event::new(
-        0x0004_62d5_3c8a_0000 + seq * 1000,
-        0x0644_4fc1_0000_0001 + seq / 2,
-        match seq % 2 {
-            0 => EventKind::CALL,
-            _ => EventKind::RETURN,
-        },
-        1,
-    )
-}
 
 /// How far a writer got: the number of events that it accepted, the numbers of events and details
 /// that it reported as flushed (`None` if it did not create the thread), and whether it finished.
@@ -64,16 +53,11 @@ fn write(storage: Arc<dyn Storage>, root: &Path, options: &WriteOptions, count: 
         let mut writer = session.thread(7)?;
         let mut events = || -> atf::Result<()> {
             for seq in 0..count {
-                let detail = Detail::new(
-                    match seq % 2 {
-                        0 => DetailEventType::FUNCTION_CALL,
-                        _ => DetailEventType::FUNCTION_RETURN,
-                    },
-                    &PAYLOAD,
-                );
+                let event = event(seq);
+                let detail = Detail::new(event.event_kind.detail_type(), &PAYLOAD);
                 match seq % 3 {
-                    0 => writer.write_with_detail(&event(seq), &detail).map(drop)?,
-                    _ => writer.write(&event(seq)).map(drop)?,
+                    0 => writer.write_with_detail(&event, &detail).map(drop)?,
+                    _ => writer.write(&event).map(drop)?,
                 }
                 accepted = seq + 1;
                 if seq == count / 2 {
