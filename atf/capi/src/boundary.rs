@@ -18,10 +18,7 @@ pub(crate) fn status(body: impl FnOnce() -> Outcome<()>) -> AtfStatus {
 /// Like [`status`], but for a [quick](run_quickly) function.
 #[inline]
 pub(crate) fn status_quickly(body: impl FnOnce() -> Outcome<()>) -> AtfStatus {
-    match run_quickly(body) {
-        Ok(()) => AtfStatus::Ok,
-        Err(failure) => failure.record(),
-    }
+    run_quickly(body).map_or_else(Failure::record, |()| AtfStatus::Ok)
 }
 
 /// Like [`status`], but for a function that returns a value. Returns `fallback` on failure.
@@ -33,13 +30,10 @@ pub(crate) fn value<T>(fallback: T, body: impl FnOnce() -> Outcome<T>) -> T {
 /// Like [`value`], but for a [quick](run_quickly) function.
 #[inline]
 pub(crate) fn value_quickly<T>(fallback: T, body: impl FnOnce() -> Outcome<T>) -> T {
-    match run_quickly(body) {
-        Ok(value) => value,
-        Err(failure) => {
-            failure.record();
-            fallback
-        }
-    }
+    run_quickly(body).unwrap_or_else(|failure| {
+        failure.record();
+        fallback
+    })
 }
 
 /// Like [`status`], but writes the body's result to `place`, unless `place` is null.

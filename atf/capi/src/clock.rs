@@ -3,7 +3,7 @@
 use atf::clock::{self, MediaTime, TimingAnchor};
 
 use crate::boundary;
-use crate::memory::{ensure, required};
+use crate::memory::ensure;
 use crate::status::{AtfStatus, Failure, Outcome};
 
 /// `AtfMediaTime`: a rational number of seconds.
@@ -29,12 +29,8 @@ pub struct AtfTimingAnchor {
 }
 
 impl From<AtfMediaTime> for MediaTime {
-    fn from(
-        AtfMediaTime {
-            value, timescale, ..
-        }: AtfMediaTime,
-    ) -> Self {
-        Self::new(value, timescale)
+    fn from(time: AtfMediaTime) -> Self {
+        Self::new(time.value, time.timescale)
     }
 }
 
@@ -90,7 +86,7 @@ pub unsafe extern "C" fn atf_anchor_to_media(
     media_time: *mut AtfMediaTime,
 ) -> AtfStatus {
     let body = || {
-        required(media_time, "media_time is null")?;
+        ensure(!media_time.is_null(), "media_time is null")?;
         // SAFETY: guaranteed by this function's caller.
         let found = unsafe { read(anchor) }?.to_media(host_time_ns);
         Ok(found.ok_or_else(no_time)?.into())
@@ -111,7 +107,7 @@ pub unsafe extern "C" fn atf_anchor_to_host_ns(
     host_time_ns: *mut u64,
 ) -> AtfStatus {
     let body = || {
-        required(host_time_ns, "host_time_ns is null")?;
+        ensure(!host_time_ns.is_null(), "host_time_ns is null")?;
         // SAFETY: guaranteed by this function's caller.
         let found = unsafe { read(anchor) }?.to_host_ns(media_time.into());
         found.ok_or_else(no_time)
@@ -133,7 +129,7 @@ pub unsafe extern "C" fn atf_anchor_drift_ppb(
     drift_ppb: *mut i64,
 ) -> AtfStatus {
     let body = || {
-        required(drift_ppb, "drift_ppb is null")?;
+        ensure(!drift_ppb.is_null(), "drift_ppb is null")?;
         // SAFETY: guaranteed by this function's caller.
         let anchor = unsafe { read(anchor) }?;
         // SAFETY: guaranteed by this function's caller.

@@ -11,10 +11,9 @@ use crate::boundary;
 use crate::event::AtfDetailEvent;
 use crate::file::{AtfChecksum, AtfFileInfo, known};
 use crate::handle::{self, Handle, Object, give};
-use crate::memory::{self, Plain, put, put_sized, required};
+use crate::memory::{self, Plain, output, put, put_sized};
 use crate::options::open_options;
-use crate::problems::Problems;
-use crate::reader::reader_functions;
+use crate::reader::{Problems, reader_functions};
 use crate::status::{AtfStatus, Failure, Outcome};
 
 /// `AtfDetailReader`.
@@ -97,9 +96,8 @@ pub unsafe extern "C" fn atf_detail_get(
             .ok_or_else(|| this.problems.end(|| this.ask()))?
             .into())
     };
-    let if_null = "the output pointer for the event is null";
     // SAFETY: guaranteed by this function's caller.
-    unsafe { handle::fill(reader, event, if_null, body) }
+    unsafe { handle::fill(reader, event, "event", body) }
 }
 
 /// Copies bytes of an event's payload, beginning at byte `start`.
@@ -118,7 +116,7 @@ pub unsafe extern "C" fn atf_detail_payload(
     size: *mut usize,
 ) -> AtfStatus {
     let body = |this: &Detail| {
-        required(size, "the output pointer for the size is null")?;
+        output(size, "size")?;
         // SAFETY: not null, so the caller guarantees that it can be written.
         unsafe { put(size, 0) };
         let (detail, event) = this.event(detail_seq)?;
@@ -155,7 +153,7 @@ pub unsafe extern "C" fn atf_detail_function_payload(
     stack_capacity: usize,
 ) -> AtfStatus {
     let body = |this: &Detail| {
-        required(payload, "the output pointer for the payload is null")?;
+        output(payload, "payload")?;
         let (detail, event) = this.event(detail_seq)?;
         if event.payload_size() > MOST_FUNCTION_PAYLOAD {
             return Err(Failure::Nothing);

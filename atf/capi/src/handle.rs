@@ -11,7 +11,7 @@ use std::mem::MaybeUninit;
 use std::sync::{Mutex, PoisonError};
 
 use crate::boundary;
-use crate::memory::{put, required};
+use crate::memory::{output, put};
 use crate::status::{AtfStatus, Failure, Outcome};
 use crate::tag::{NotOpen, Tag};
 
@@ -56,10 +56,7 @@ pub(crate) unsafe fn give<T: Object>(
     place: *mut *mut Handle<T>,
     make: impl FnOnce() -> Outcome<T>,
 ) -> Outcome<()> {
-    if place.is_null() {
-        let message = format!("the output pointer for the {} is null", T::NAME);
-        return Err(Failure::new(AtfStatus::Argument, message));
-    }
+    output(place, T::NAME)?;
     // SAFETY: not null, so the caller guarantees that a pointer can be written.
     unsafe { put(place, std::ptr::null_mut()) };
     let made = Handle::give(make()?);
@@ -105,8 +102,8 @@ pub(crate) unsafe fn value<T: Object + Sync, R>(
     boundary::value(fallback, || unsafe { with(handle, body) })
 }
 
-/// Writes what `body` returns to `place`, which must not be null: `if_null` is the message if it
-/// is.
+/// Writes what `body` returns to `place`, which must not be null. `what` names it in the message if
+/// it is.
 ///
 /// # Safety
 ///
@@ -114,11 +111,11 @@ pub(crate) unsafe fn value<T: Object + Sync, R>(
 pub(crate) unsafe fn fill<T: Object + Sync, R>(
     handle: *const Handle<T>,
     place: *mut R,
-    if_null: &'static str,
+    what: &str,
     body: impl FnOnce(&T) -> Outcome<R>,
 ) -> AtfStatus {
     let body = |this: &T| {
-        required(place, if_null)?;
+        output(place, what)?;
         body(this)
     };
     // SAFETY: guaranteed by this function's caller.
@@ -209,12 +206,13 @@ pub(crate) unsafe fn quickly<T: Object, R>(
     result
 }
 
-/// Closes a handle and takes its object. Null is allowed.
+/// Closes a handle and takes its object. Returns `None` for null, and if a panic left the object
+/// inconsistent, so that it can only be dropped.
 ///
 /// # Safety
 ///
 /// As for [`with_mut`].
-pub(crate) unsafe fn close<T: Object>(handle: *mut Handle<T>) -> Outcome<Option<Taken<T>>> {
+pub(crate) unsafe fn close<T: Object>(handle: *mut Handle<T>) -> Outcome<Option<T>> {
     if handle.is_null() {
         return Ok(None);
     }
@@ -231,14 +229,7 @@ pub(crate) unsafe fn close<T: Object>(handle: *mut Handle<T>) -> Outcome<Option<
     // If two threads close the handle at once, only one takes the object.
     let (object, is_spoilt) = tag.close(T::TAG, take).map_err(not_open::<T>)?;
     bury(handle);
-    Ok(Some(Taken { object, is_spoilt }))
-}
-
-/// The object that [`close`] took.
-pub(crate) struct Taken<T> {
-    pub(crate) object: T,
-    /// Whether a panic left the object inconsistent, so that it can only be dropped.
-    pub(crate) is_spoilt: bool,
+    Ok((!is_spoilt).then_some(object))
 }
 
 /// Returns the open handle at a pointer.

@@ -11,10 +11,9 @@ use crate::boundary;
 use crate::event::AtfEvent;
 use crate::file::{AtfChecksum, AtfFileInfo, known};
 use crate::handle::{self, Handle, Object, give};
-use crate::memory::{self, Plain, put, put_sized, required};
+use crate::memory::{self, Plain, output, put, put_sized};
 use crate::options::open_options;
-use crate::problems::Problems;
-use crate::reader::reader_functions;
+use crate::reader::{Problems, reader_functions};
 use crate::status::{AtfStatus, Failure, Outcome};
 
 /// `AtfIndexReader`.
@@ -102,9 +101,8 @@ pub unsafe extern "C" fn atf_index_get(
         let found = this.get().get(index_seq)?.ok_or(Failure::Nothing)?;
         Ok(AtfEvent::new(this.thread(), index_seq, &found))
     };
-    let if_null = "the output pointer for the event is null";
     // SAFETY: guaranteed by this function's caller.
-    unsafe { handle::fill(reader, event, if_null, body) }
+    unsafe { handle::fill(reader, event, "event", body) }
 }
 
 /// Reads up to `capacity` events, starting with event `first_seq`. After the last one, returns
@@ -123,7 +121,7 @@ pub unsafe extern "C" fn atf_index_read(
     count: *mut usize,
 ) -> AtfStatus {
     let body = |this: &Index| {
-        required(count, "the output pointer for the count is null")?;
+        output(count, "count")?;
         // SAFETY: not null, so the caller guarantees that it can be written.
         unsafe { put(count, 0) };
         // SAFETY: guaranteed by this function's caller.

@@ -38,7 +38,6 @@ pub mod last_error;
 pub mod memory;
 pub mod merge;
 pub mod options;
-mod problems;
 mod reader;
 pub mod record_options;
 pub mod recording;

@@ -12,8 +12,9 @@ use crate::status::{AtfStatus, Failure, Outcome};
 ///
 /// `text` is null, or a NUL-terminated string that does not change during its use.
 pub(crate) unsafe fn path<'a>(text: *const c_char) -> Outcome<&'a Path> {
-    // SAFETY: guaranteed by this function's caller.
-    let text = unsafe { string(text, "the path is null") }?;
+    ensure(!text.is_null(), "the path is null")?;
+    // SAFETY: not null, so by contract it points to a valid string.
+    let text = unsafe { CStr::from_ptr(text) };
     ensure(!text.is_empty(), "the path is empty")?;
     #[cfg(unix)]
     {
@@ -26,17 +27,6 @@ pub(crate) unsafe fn path<'a>(text: *const c_char) -> Outcome<&'a Path> {
         text.map(Path::new)
             .map_err(|_| argument("the path is not UTF-8"))
     }
-}
-
-/// Reads a string.
-///
-/// # Safety
-///
-/// As for [`path`].
-pub(crate) unsafe fn string<'a>(text: *const c_char, if_null: &'static str) -> Outcome<&'a CStr> {
-    ensure(!text.is_null(), if_null)?;
-    // SAFETY: not null, so by contract it points to a valid string.
-    Ok(unsafe { CStr::from_ptr(text) })
 }
 
 /// Reads an optional string. An empty string counts as absent. Bytes that are not UTF-8 become
@@ -114,10 +104,19 @@ pub(crate) unsafe fn put<T>(place: *mut T, value: T) {
     }
 }
 
-/// Requires an output pointer.
+/// Requires the output pointer for `what`.
 #[inline]
-pub(crate) fn required<T>(place: *mut T, what: &'static str) -> Outcome<()> {
-    ensure(!place.is_null(), what)
+pub(crate) fn output<T>(place: *mut T, what: &str) -> Outcome<()> {
+    if place.is_null() {
+        return Err(no_output(what));
+    }
+    Ok(())
+}
+
+#[cold]
+fn no_output(what: &str) -> Failure {
+    let message = format!("the output pointer for the {what} is null");
+    Failure::new(AtfStatus::Argument, message)
 }
 
 /// Writes a struct that may have a different size in the caller: the members that both sides have,
@@ -127,7 +126,7 @@ pub(crate) fn required<T>(place: *mut T, what: &'static str) -> Outcome<()> {
 ///
 /// `place` is null or valid for writing `size` bytes.
 pub(crate) unsafe fn put_sized<T: Plain>(place: *mut T, size: usize, value: &T) -> Outcome<()> {
-    required(place, "the struct to fill is null")?;
+    ensure(!place.is_null(), "the struct to fill is null")?;
     check_offer(place, size)?;
     let known = size.min(size_of::<T>());
     let place = place.cast::<u8>();
@@ -159,14 +158,14 @@ pub(crate) unsafe fn offer_sized<T: Plain>(place: *mut T, size: usize, value: &T
 }
 
 /// Reads a struct that begins with its size in bytes, as compiled into the caller. Members that the
-/// caller does not have are 0. `None` for null.
+/// caller does not have are 0, and so are all members for null.
 ///
 /// # Safety
 ///
 /// `place` is null, or begins with a `u32` that contains its size in bytes.
-pub(crate) unsafe fn get_sized<T: Plain>(place: *const T) -> Outcome<Option<T>> {
+pub(crate) unsafe fn get_sized<T: Plain>(place: *const T) -> Outcome<T> {
     if place.is_null() {
-        return Ok(None);
+        return Ok(T::ZERO);
     }
     // SAFETY: the caller guarantees that it begins with a u32; it may be unaligned.
     let size = unsafe { place.cast::<u32>().read_unaligned() } as usize;
@@ -182,7 +181,7 @@ pub(crate) unsafe fn get_sized<T: Plain>(place: *const T) -> Outcome<Option<T>> 
     let unknown = unsafe { slice(from.wrapping_add(known), rest) }?;
     let message = "an option is set that this version of the library does not support";
     ensure(unknown.iter().all(|byte| *byte == 0), message)?;
-    Ok(Some(value))
+    Ok(value)
 }
 
 /// A size that no struct of this library will exceed.

@@ -8,7 +8,7 @@ use atf::session::Problem;
 use crate::boundary;
 use crate::event::AtfEvent;
 use crate::handle::{self, Handle, Object};
-use crate::memory::{self, put, required};
+use crate::memory::{self, output, put};
 use crate::session::{AtfSessionReader, Session};
 use crate::status::{AtfStatus, Failure, c_string};
 
@@ -82,7 +82,7 @@ pub unsafe extern "C" fn atf_merge_next(
     count: *mut usize,
 ) -> AtfStatus {
     let body = |this: &mut Merging| {
-        required(count, "the output pointer for the count is null")?;
+        output(count, "count")?;
         // SAFETY: not null, so the caller guarantees that it can be written.
         unsafe { put(count, 0) };
         // SAFETY: guaranteed by this function's caller.

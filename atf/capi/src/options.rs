@@ -51,9 +51,7 @@ unsafe impl Plain for AtfWriteOptions {}
 /// `options` is null, or begins with its size in bytes and is that large.
 pub(crate) unsafe fn write_options(options: *const AtfWriteOptions) -> Outcome<WriteOptions> {
     // SAFETY: guaranteed by this function's caller.
-    let Some(given) = unsafe { get_sized(options) }? else {
-        return Ok(WriteOptions::default());
-    };
+    let given = unsafe { get_sized(options) }?;
     let mut options = WriteOptions::default();
     if given.wire != 0 {
         let wire = Wire::from_version(given.wire);

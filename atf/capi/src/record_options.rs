@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use atf_record::{Lanes, Overflow, RecordOptions, RecordSummary, Segment, Window};
 
-use crate::memory::{Plain, argument, get_sized, reserved_are_0};
+use crate::memory::{Plain, argument, ensure, get_sized, reserved_are_0};
 use crate::status::Outcome;
 
 /// `AtfRecordOptions`: how to record a session. For any member, 0 selects the default.
@@ -66,7 +66,7 @@ pub(crate) unsafe fn record_options(
     options: *const AtfRecordOptions,
 ) -> Outcome<(RecordOptions, bool)> {
     // SAFETY: guaranteed by this function's caller.
-    let given = unsafe { get_sized(options) }?.unwrap_or(AtfRecordOptions::ZERO);
+    let given = unsafe { get_sized(options) }?;
     reserved_are_0(given.reserved == [0; 7])?;
     let mut options = RecordOptions::default();
     options.overflow = match given.overflow {
@@ -75,46 +75,37 @@ pub(crate) unsafe fn record_options(
         2 => Overflow::Block,
         _ => return Err(argument("overflow is not one of ATF_OVERFLOW_*")),
     };
-    let number = |given| usize::try_from(given).map_err(|_| argument("an option is too large"));
-    if given.ring_events != 0 {
-        options.capacity.events = number(given.ring_events)?;
-    }
-    options.capacity.payload_size = match given.ring_payload_size {
-        0 => options.capacity.payload_size,
+    let number = |given: u64, default: usize| match given {
+        0 => Ok(default),
+        _ => usize::try_from(given).map_err(|_| argument("an option is too large")),
+    };
+    let capacity = &mut options.capacity;
+    capacity.events = number(given.ring_events, capacity.events)?;
+    capacity.payload_size = match given.ring_payload_size {
         NO_PAYLOADS => 0,
-        size => number(size)?,
+        size => number(size, capacity.payload_size)?,
     };
     if given.interval_ns != 0 {
         options.interval = Duration::from_nanos(given.interval_ns);
     }
-    if given.max_threads != 0 {
-        options.max_threads = number(given.max_threads)?;
-    }
-    if given.ring_memory != 0 {
-        options.ring_memory = number(given.ring_memory)?;
-    }
-    options.stop_at_exit = match given.at_exit {
-        0 => true,
-        1 => false,
-        _ => return Err(argument("at_exit is not one of ATF_AT_EXIT_*")),
-    };
+    options.max_threads = number(given.max_threads, options.max_threads)?;
+    options.ring_memory = number(given.ring_memory, options.ring_memory)?;
+    options.stop_at_exit = !is_one(given.at_exit, "at_exit is not one of ATF_AT_EXIT_*")?;
     options.window = window(&given)?;
     options.segment = segment(&given)?;
-    let counts_ticks = match given.clock {
-        0 => false,
-        1 => true,
-        _ => return Err(argument("clock is not one of ATF_RECORD_CLOCK_*")),
-    };
+    let counts_ticks = is_one(given.clock, "clock is not one of ATF_RECORD_CLOCK_*")?;
     Ok((options, counts_ticks))
+}
+
+/// Returns whether an option is 1, or a failure with this message if it is neither 0 nor 1.
+fn is_one(given: u8, message: &'static str) -> Outcome<bool> {
+    ensure(given <= 1, message)?;
+    Ok(given == 1)
 }
 
 /// Returns the window, if it is set.
 fn window(given: &AtfRecordOptions) -> Outcome<Option<Window>> {
-    let on_stop = match given.trigger_on_stop {
-        0 => false,
-        1 => true,
-        _ => return Err(argument("trigger_on_stop is neither 0 nor 1")),
-    };
+    let on_stop = is_one(given.trigger_on_stop, "trigger_on_stop is neither 0 nor 1")?;
     let window = Window::default()
         .pre_roll(Duration::from_nanos(given.pre_roll_ns))
         .post_roll(Duration::from_nanos(given.post_roll_ns))

@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use atf::ErrorKind;
 use atf::write::Event;
-use atf_record::CounterClock;
-use atf_record::{LossCounter, Lost, Recording, ThreadRecorder};
+use atf_record::{CounterClock, LossCounter, Lost, Recording, ThreadRecorder};
 
 use crate::boundary;
 use crate::handle::{self, Handle, Object, give};
@@ -343,11 +342,8 @@ pub unsafe extern "C" fn atf_recording_close(recording: *mut AtfRecording) -> At
     boundary::status(|| {
         // SAFETY: guaranteed by this function's caller.
         let taken = unsafe { handle::close(recording) }?;
-        let Some(taken) = taken.filter(|taken| !taken.is_spoilt) else {
-            return Ok(());
-        };
-        match taken.object.stop() {
-            Err(error) if *error.kind() != ErrorKind::AlreadyFinalized => Err(error.into()),
+        match taken.map(|recording| recording.stop()) {
+            Some(Err(error)) if *error.kind() != ErrorKind::AlreadyFinalized => Err(error.into()),
             _ => Ok(()),
         }
     })

@@ -70,7 +70,7 @@ pub unsafe extern "C" fn atf_recover(
 /// `options` is null, or begins with its size in bytes and is that large, with a valid path.
 unsafe fn recover_options(options: *const AtfRecoverOptions) -> Outcome<RecoverOptions<'static>> {
     // SAFETY: guaranteed by this function's caller.
-    let given = unsafe { get_sized(options) }?.unwrap_or(AtfRecoverOptions::ZERO);
+    let given = unsafe { get_sized(options) }?;
     let durability = durability(given.durability)?;
     ensure(given.reserved == [0; 2], "a reserved option is not 0")?;
     let symbols = if given.symbols_path.is_null() {

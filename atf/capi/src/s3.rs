@@ -167,13 +167,9 @@ pub unsafe extern "C" fn atf_writer_finalize(writer: *mut AtfThreadWriter) {
 pub unsafe extern "C" fn atf_writer_close(writer: *mut AtfThreadWriter) {
     warning::value((), |warnings| {
         // SAFETY: guaranteed by this function's caller.
-        let Some(mut taken) = unsafe { handle::close(writer) }? else {
+        let Some(mut this) = unsafe { handle::close(writer) }? else {
             return Ok(());
         };
-        if taken.is_spoilt {
-            return Ok(());
-        }
-        let this = &mut taken.object;
         let finalized = if this.writer.is_finalized() {
             Ok(())
         } else {

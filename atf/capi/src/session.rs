@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 use std::ffi::{CString, c_char};
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 
-use atf::manifest::{Cut, ManifestThread};
+use atf::manifest::{Cut, Manifest, ManifestThread};
 use atf::session::{Presence, SessionReader, SessionSummary, ThreadEntry};
 
 use crate::boundary;
@@ -12,13 +12,16 @@ use crate::clock::AtfTimingAnchor;
 use crate::handle::{self, Handle, Object, give};
 use crate::memory::{self, put_sized};
 use crate::options::open_options;
-use crate::problems::Problems;
+use crate::reader::Problems;
 use crate::session_writer::{AtfLoss, AtfModule, AtfSessionTotals, AtfSymbol};
 use crate::status::{AtfStatus, Failure, Outcome, c_string};
 use crate::thread::{AtfThreadReader, Thread};
 
 /// `AtfSessionReader`.
 pub type AtfSessionReader = Handle<Session>;
+
+/// Stands in for a session's missing manifest.
+static NO_MANIFEST: LazyLock<Manifest> = LazyLock::new(Manifest::default);
 
 /// A session, and its strings for C.
 #[derive(Debug)]
@@ -79,32 +82,37 @@ impl Object for Session {
 
 impl Session {
     pub(crate) fn new(reader: SessionReader) -> Self {
-        let manifest = reader.manifest();
-        let listed = manifest.iter().flat_map(|manifest| &manifest.threads);
-        let listed: HashMap<u32, &ManifestThread> = listed.map(|it| (it.id, it)).collect();
+        let manifest = reader.manifest().unwrap_or(&NO_MANIFEST);
+        let listed = manifest.threads.iter().map(|it| (it.id, it));
+        let listed: HashMap<u32, &ManifestThread> = listed.collect();
         let thread = |entry: &ThreadEntry| {
             let path = c_string(entry.path().as_os_str().as_encoded_bytes());
             let listed = listed.get(&entry.id()).copied();
             (path, listed.map(Listed::from).unwrap_or_default())
         };
-        let modules = manifest.iter().flat_map(|manifest| &manifest.modules);
+        let modules = manifest.modules.iter();
         Self {
             threads: reader.threads().iter().map(thread).collect(),
             modules: modules
                 .map(|module| [&module.path, &module.uuid].map(|it| text(it.as_ref())))
                 .collect(),
-            ended_by: manifest.and_then(|manifest| text(manifest.ended_by.as_ref())),
+            ended_by: text(manifest.ended_by.as_ref()),
             reader,
             names: OnceLock::new(),
             problems: Problems::default(),
         }
     }
 
+    /// Returns the manifest; an empty one if there is none.
+    pub(crate) fn manifest(&self) -> &Manifest {
+        self.reader.manifest().unwrap_or(&NO_MANIFEST)
+    }
+
     fn names(&self) -> &Names {
         self.names.get_or_init(|| {
             let mut names = Names::default();
-            for symbol in self.reader.manifest().iter().flat_map(|m| &m.symbols) {
-                let name = symbol.name.as_ref().map(|name| c_string(name.as_bytes()));
+            for symbol in &self.manifest().symbols {
+                let name = text(symbol.name.as_ref());
                 if name.is_some() {
                     let position = names.names.len();
                     let place = names.by_function.entry(symbol.function_id);
@@ -332,8 +340,7 @@ pub unsafe extern "C" fn atf_session_module(
     module: *mut AtfModule,
 ) -> AtfStatus {
     let body = |this: &Session| {
-        let modules = this.reader.manifest().map(|m| &m.modules);
-        let found = modules.and_then(|modules| modules.get(position));
+        let found = this.manifest().modules.get(position);
         let found = found.ok_or(Failure::Nothing)?;
         let [path, uuid] = this.modules.get(position).ok_or(Failure::Nothing)?;
         Ok(AtfModule {
@@ -346,9 +353,8 @@ pub unsafe extern "C" fn atf_session_module(
             reserved2: [0; 2],
         })
     };
-    let if_null = "the output pointer for the module is null";
     // SAFETY: guaranteed by this function's caller.
-    unsafe { handle::fill(session, module, if_null, body) }
+    unsafe { handle::fill(session, module, "module", body) }
 }
 
 /// Returns the number of timing anchors in the manifest, or 0 if `session` is invalid.
@@ -360,7 +366,7 @@ pub unsafe extern "C" fn atf_session_module(
 pub unsafe extern "C" fn atf_session_timing_anchor_count(
     session: *const AtfSessionReader,
 ) -> usize {
-    let count = |this: &Session| Ok(this.reader.manifest().map_or(0, |m| m.timing_anchors.len()));
+    let count = |this: &Session| Ok(this.manifest().timing_anchors.len());
     // SAFETY: guaranteed by this function's caller.
     unsafe { handle::value(session, 0, count) }
 }
@@ -377,13 +383,11 @@ pub unsafe extern "C" fn atf_session_timing_anchor(
     anchor: *mut AtfTimingAnchor,
 ) -> AtfStatus {
     let body = |this: &Session| {
-        let anchors = this.reader.manifest().map(|m| &m.timing_anchors);
-        let found = anchors.and_then(|anchors| anchors.get(position));
+        let found = this.manifest().timing_anchors.get(position);
         Ok((*found.ok_or(Failure::Nothing)?).into())
     };
-    let if_null = "the output pointer for the anchor is null";
     // SAFETY: guaranteed by this function's caller.
-    unsafe { handle::fill(session, anchor, if_null, body) }
+    unsafe { handle::fill(session, anchor, "anchor", body) }
 }
 
 /// Returns the number of symbols in the manifest, or 0 if `session` is invalid.
@@ -410,8 +414,7 @@ pub unsafe extern "C" fn atf_session_symbol(
     symbol: *mut AtfSymbol,
 ) -> AtfStatus {
     let body = |this: &Session| {
-        let symbols = this.reader.manifest().map(|m| &m.symbols);
-        let found = symbols.and_then(|symbols| symbols.get(position));
+        let found = this.manifest().symbols.get(position);
         let found = found.ok_or(Failure::Nothing)?;
         let name = this.names().names.get(position).and_then(Option::as_ref);
         Ok(AtfSymbol {
@@ -420,9 +423,8 @@ pub unsafe extern "C" fn atf_session_symbol(
             reserved: [0; 2],
         })
     };
-    let if_null = "the output pointer for the symbol is null";
     // SAFETY: guaranteed by this function's caller.
-    unsafe { handle::fill(session, symbol, if_null, body) }
+    unsafe { handle::fill(session, symbol, "symbol", body) }
 }
 
 /// Returns the name of a function, or null if the manifest has none. The name is valid until the
@@ -457,10 +459,9 @@ pub unsafe extern "C" fn atf_session_function_name(
 pub unsafe extern "C" fn atf_session_problem_count(session: *const AtfSessionReader) -> u64 {
     let body = |this: &Session| {
         let named = this.problems.get(|| this.reader.problems()).len() as u64;
-        let manifest = this.reader.manifest();
-        let unnamed = manifest.map_or(0, |m| {
-            m.problem_count.saturating_sub(m.problems.len() as u64)
-        });
+        let manifest = this.manifest();
+        let unnamed = manifest.problem_count;
+        let unnamed = unnamed.saturating_sub(manifest.problems.len() as u64);
         Ok(named.saturating_add(unnamed))
     };
     // SAFETY: guaranteed by this function's caller.

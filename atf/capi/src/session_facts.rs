@@ -46,20 +46,15 @@ pub unsafe extern "C" fn atf_session_facts(
     facts_size: usize,
 ) -> AtfStatus {
     let body = |this: &Session| {
-        let manifest = this.reader.manifest();
-        let clock_error = manifest.and_then(|manifest| manifest.clock_error_ns);
-        let has_fields = manifest.and_then(|manifest| manifest.detail_fields);
-        let drops = manifest.and_then(|manifest| manifest.drops_events);
-        let lost = manifest.and_then(|manifest| manifest.lost_events);
-        let unwritten = manifest.and_then(|manifest| manifest.unwritten_events);
+        let manifest = this.manifest();
         let found = AtfSessionFacts {
-            lost_events: lost.map(Into::into).unwrap_or_default(),
-            unwritten_events: unwritten.unwrap_or(0),
-            clock_error_ns: clock_error.unwrap_or(0),
+            lost_events: manifest.lost_events.map(Into::into).unwrap_or_default(),
+            unwritten_events: manifest.unwritten_events.unwrap_or(0),
+            clock_error_ns: manifest.clock_error_ns.unwrap_or(0),
             ended_by: this.ended_by(),
-            has_clock_error: clock_error.is_some().into(),
-            has_detail_fields: (has_fields == Some(true)).into(),
-            drops_events: (drops == Some(true)).into(),
+            has_clock_error: manifest.clock_error_ns.is_some().into(),
+            has_detail_fields: (manifest.detail_fields == Some(true)).into(),
+            drops_events: (manifest.drops_events == Some(true)).into(),
             reserved: [0; 5],
         };
         // SAFETY: guaranteed by this function's caller.

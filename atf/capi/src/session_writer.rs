@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use atf::manifest::{Loss, LossKind, Losses, Module, Symbol};
-use atf::write::{SessionTotals, SessionWriter};
+use atf::write::{SessionTotals, SessionWriter, WriteOptions};
 
 use crate::boundary;
 use crate::clock::{self, AtfTimingAnchor};
@@ -135,8 +135,8 @@ unsafe fn create(
     folder: *const c_char,
     options: *const AtfWriteOptions,
     session: *mut *mut AtfSessionWriter,
-    make: impl FnOnce(&Path, &atf::write::WriteOptions) -> atf::Result<SessionWriter>,
-) -> Outcome<()> {
+    make: impl FnOnce(&Path, &WriteOptions) -> atf::Result<SessionWriter>,
+) -> AtfStatus {
     let make = || {
         // SAFETY: guaranteed by this function's caller.
         let folder = unsafe { memory::path(folder) }?;
@@ -149,7 +149,7 @@ unsafe fn create(
         })
     };
     // SAFETY: guaranteed by this function's caller.
-    unsafe { give(session, make) }
+    boundary::status(|| unsafe { give(session, make) })
 }
 
 /// Creates a session in `folder`, which is created if missing.
@@ -163,12 +163,9 @@ pub unsafe extern "C" fn atf_session_writer_create(
     options: *const AtfWriteOptions,
     session: *mut *mut AtfSessionWriter,
 ) -> AtfStatus {
+    let make = |path: &Path, options: &WriteOptions| SessionWriter::create(path, options);
     // SAFETY: guaranteed by this function's caller.
-    boundary::status(|| unsafe {
-        create(folder, options, session, |path, options| {
-            SessionWriter::create(path, options)
-        })
-    })
+    unsafe { create(folder, options, session, make) }
 }
 
 /// Creates a session in `root/session_YYYYMMDD_HHMMSS/pid_N`, named after the current time (UTC)
@@ -183,12 +180,9 @@ pub unsafe extern "C" fn atf_session_writer_create_in(
     options: *const AtfWriteOptions,
     session: *mut *mut AtfSessionWriter,
 ) -> AtfStatus {
+    let make = |path: &Path, options: &WriteOptions| SessionWriter::create_in(path, options);
     // SAFETY: guaranteed by this function's caller.
-    boundary::status(|| unsafe {
-        create(root, options, session, |path, options| {
-            SessionWriter::create_in(path, options)
-        })
-    })
+    unsafe { create(root, options, session, make) }
 }
 
 /// Returns the session's folder, or "" if `session` is invalid. The string is valid until the

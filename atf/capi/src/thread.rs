@@ -126,9 +126,8 @@ pub unsafe extern "C" fn atf_thread_detail_of(
         let linked = this.reader.detail_of(&event.ok_or(Failure::Nothing)?)?;
         Ok(found(linked, "detail")?.into())
     };
-    let if_null = "the output pointer for the event is null";
     // SAFETY: guaranteed by this function's caller.
-    unsafe { handle::fill(thread, detail, if_null, body) }
+    unsafe { handle::fill(thread, detail, "event", body) }
 }
 
 /// Reads the index event that detail event `detail_seq` links to. Returns `ATF_NONE` if there is no
@@ -151,9 +150,8 @@ pub unsafe extern "C" fn atf_thread_event_of(
         let thread = this.folder.unwrap_or(reader.index().header().thread_id);
         Ok(AtfEvent::new(thread, detail.header.index_seq, &found))
     };
-    let if_null = "the output pointer for the event is null";
     // SAFETY: guaranteed by this function's caller.
-    unsafe { handle::fill(thread, event, if_null, body) }
+    unsafe { handle::fill(thread, event, "event", body) }
 }
 
 /// Frees a reader; null is allowed.

@@ -13,13 +13,9 @@ use crate::session::{AtfSessionReader, Session};
 use crate::status::{AtfStatus, Failure};
 
 /// `AtfTrace`.
-pub type AtfTrace = Handle<Opened>;
+pub type AtfTrace = Handle<Trace>;
 
-/// A trace.
-#[derive(Debug)]
-pub struct Opened(Trace);
-
-impl Object for Opened {
+impl Object for Trace {
     const TAG: u64 = u64::from_be_bytes(*b"atfTRACE");
     const NAME: &'static str = "AtfTrace";
 }
@@ -38,7 +34,7 @@ pub unsafe extern "C" fn atf_trace_open(
     let make = || {
         // SAFETY: guaranteed by this function's caller.
         let path = unsafe { memory::path(path) }?;
-        Ok(Opened(Trace::open(path)?))
+        Ok(Trace::open(path)?)
     };
     // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { give(trace, make) })
@@ -52,7 +48,7 @@ pub unsafe extern "C" fn atf_trace_open(
 /// `trace` is null or a handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_trace_session_count(trace: *const AtfTrace) -> usize {
-    let count = |this: &Opened| Ok(this.0.sessions().count());
+    let count = |this: &Trace| Ok(this.sessions().count());
     // SAFETY: guaranteed by this function's caller.
     unsafe { handle::value(trace, 0, count) }
 }
@@ -68,8 +64,8 @@ pub unsafe extern "C" fn atf_trace_session(
     position: usize,
     session: *mut *mut AtfSessionReader,
 ) -> AtfStatus {
-    let body = |this: &Opened| {
-        let found: Option<&SessionReader> = this.0.sessions().nth(position);
+    let body = |this: &Trace| {
+        let found: Option<&SessionReader> = this.sessions().nth(position);
         Ok(Session::new(found.cloned().ok_or(Failure::Nothing)?))
     };
     // SAFETY: guaranteed by this function's caller.
@@ -90,7 +86,7 @@ pub unsafe extern "C" fn atf_trace_merge(
     merge: *mut *mut AtfMerge,
 ) -> AtfStatus {
     let range = time_start_ns..=time_end_ns;
-    let body = |this: &Opened| Ok(Merging::new(this.0.merge().time_range(range)));
+    let body = |this: &Trace| Ok(Merging::new(this.merge().time_range(range)));
     // SAFETY: guaranteed by this function's caller.
     unsafe { handle::derive(trace, merge, body) }
 }

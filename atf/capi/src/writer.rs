@@ -9,7 +9,7 @@ use crate::boundary;
 use crate::handle::{self, give};
 use crate::memory::{self, Plain, check_offer, ensure, offer_sized, put, reserved_are_0};
 use crate::options::{AtfWriteOptions, write_options};
-use crate::status::{AtfStatus, Outcome};
+use crate::status::{AtfStatus, Failure, Outcome};
 use crate::thread_writer::{AtfThreadWriter, Writer, using, write_quickly};
 use crate::warning;
 
@@ -348,17 +348,12 @@ pub unsafe extern "C" fn atf_writer_is_finalized(writer: *const AtfThreadWriter)
 /// As for [`atf_writer_write`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_writer_error(writer: *const AtfThreadWriter) -> AtfStatus {
-    let mut status = AtfStatus::Ok;
-    let found = boundary::status(|| {
-        let failure = |this: &Writer| Ok(this.failure.as_ref().map(|record| record.status));
-        // SAFETY: guaranteed by this function's caller.
-        status = unsafe { handle::with(writer, failure) }?.unwrap_or(AtfStatus::Ok);
-        Ok(())
-    });
-    match found {
-        AtfStatus::Ok => status,
-        failure => failure,
-    }
+    let body = |this: &Writer| match &this.failure {
+        None => Ok(()),
+        Some(first) => Err(Failure::Quiet(first.status)),
+    };
+    // SAFETY: guaranteed by this function's caller.
+    boundary::status(|| unsafe { handle::with(writer, body) })
 }
 
 /// Returns the message of this writer's first failure, or "". The message is valid until the writer

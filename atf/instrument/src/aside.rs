@@ -74,7 +74,6 @@ impl<T> Shared<T> {
     }
 }
 
-/// A thread's work.
 type Work = Box<dyn FnOnce() + Send>;
 
 /// Runs work that needs more stack than a hook has: some of the program's threads may have only 16
@@ -86,17 +85,13 @@ where
 {
     let shared = Shared::new();
     let theirs = Arc::clone(&shared);
-    spawn(Box::new(move || theirs.store(work())))?;
+    let work = Box::new(move || theirs.store(work()));
+    without_signals(|| start(NAME, STACK, work))?;
     let result = shared.wait(PATIENCE);
     result.ok_or_else(|| io::ErrorKind::TimedOut.into())
 }
 
-/// Starts a thread without waiting for it to end.
-pub(crate) fn spawn(work: Work) -> io::Result<()> {
-    without_signals(|| start(NAME, STACK, work))
-}
-
-/// Like [`spawn`], but with the stack that demangling needs.
+/// Starts a thread with the stack that demangling needs, without waiting for it to end.
 pub(crate) fn demangle(work: Work) -> io::Result<()> {
     without_signals(|| start(NAME, atf_symbolize::STACK, work))
 }

@@ -40,7 +40,6 @@ const STACK: usize = 256 << 10;
 /// the stack crashes. A multiple of every system's page size.
 const GUARD: usize = 64 << 10;
 
-/// The total mapped size.
 const MAPPED: usize = GUARD + STACK;
 
 /// Arranges for the last events to be written when the program crashes or one of the signals in

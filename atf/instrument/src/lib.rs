@@ -69,7 +69,6 @@
 
 mod aside;
 mod capture;
-mod children;
 mod crash;
 mod functions;
 mod guest;
@@ -85,7 +84,6 @@ mod process;
 mod record;
 pub mod settings;
 mod signals;
-mod storage;
 mod system;
 mod thread;
 pub mod trigger;

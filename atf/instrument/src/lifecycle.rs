@@ -1,19 +1,19 @@
 //! Starts and ends the recording of the process, and handles forks.
 
 use std::hint;
+use std::io;
 use std::iter;
-use std::path::{self, PathBuf};
+use std::path::{self, Path, PathBuf};
 use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::time::SystemTime;
 
-use atf::write::{SessionWriter, session_name};
+use atf::write::{Disk, SessionWriter, Storage, brief_disk, session_name};
 use atf_record::CounterClock;
 use atf_record::{Recording, uncancelled};
 
 use crate::aside;
-use crate::children;
 use crate::guest::{complain, look_at_stderr, without_signals};
 use crate::last_thread;
 use crate::loader;
@@ -21,7 +21,6 @@ use crate::main_thread;
 use crate::memory;
 use crate::process::{self, IS_OFF, PROCESS, Process, current};
 use crate::settings::{Place, Settings};
-use crate::storage;
 use crate::thread;
 use crate::trigger::{self, atf_instrument_trigger};
 use crate::tsan;
@@ -66,7 +65,7 @@ fn start_once() {
     let started = uncancelled(start).unwrap_or_else(|message| {
         complain(&message);
         if IS_CHILD.load(Ordering::Relaxed) {
-            children::count_unrecorded();
+            process::count_unrecorded();
         }
         None
     });
@@ -91,13 +90,13 @@ fn start() -> Result<Option<&'static Process>, String> {
     process::claim()?;
     // Without it, the file is opened when it is needed.
     let _ = main_thread::hold();
-    children::share();
+    process::share_unrecorded();
     let started = without_signals(|| {
         let session = create(&settings)?;
         let folder = session.path().to_owned();
         let recording = Recording::start_on(session, &settings.record, aside::drain);
         recording.map_err(|error| {
-            storage::remove(&folder);
+            remove(&folder);
             error.to_string()
         })
     });
@@ -121,8 +120,7 @@ fn create(settings: &Settings) -> Result<SessionWriter, String> {
     };
     // The program may change its working directory, and the session's files are often reopened.
     let folder = path::absolute(&folder).unwrap_or(folder);
-    let storage =
-        storage::place(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let storage = open_folder(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let id = std::process::id();
     let names = (2_u32..).map(|program| format!("pid_{id}_{program}"));
     let mut names = iter::once(format!("pid_{id}")).chain(names);
@@ -134,6 +132,36 @@ fn create(settings: &Settings) -> Result<SessionWriter, String> {
         &settings.write,
     );
     session.map_err(|error| error.to_string())
+}
+
+/// The last folder for a run's sessions that was opened. A forked child shares it: the program may
+/// have changed its root directory since.
+static FOLDER: AtomicPtr<(PathBuf, Arc<dyn Storage>)> = AtomicPtr::new(ptr::null_mut());
+
+fn last_folder() -> Option<&'static (PathBuf, Arc<dyn Storage>)> {
+    // SAFETY: null, or from `Box::into_raw`, and never freed.
+    unsafe { FOLDER.load(Ordering::Acquire).as_ref() }
+}
+
+/// Opens the folder for a run's sessions, and creates it if it does not exist.
+fn open_folder(folder: &Path) -> io::Result<Arc<dyn Storage>> {
+    if let Some((_, storage)) = last_folder().filter(|(known, _)| known == folder) {
+        return Ok(Arc::clone(storage));
+    }
+    // The program may close every descriptor that it did not open.
+    Disk.create_folder(folder)?;
+    let storage = brief_disk(folder)?;
+    let opened = Box::new((folder.to_path_buf(), Arc::clone(&storage)));
+    FOLDER.store(Box::into_raw(opened), Ordering::Release);
+    Ok(storage)
+}
+
+/// Removes the empty folder of a session that could not be recorded.
+fn remove(session: &Path) {
+    if let Some((_, storage)) = last_folder() {
+        // The program continues, whether or not the folder can be removed.
+        let _ = storage.remove_folder(session);
+    }
 }
 
 /// Makes a forked child start its own recording at its next event. The child must not touch its

@@ -12,7 +12,6 @@ use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 /// differ in the namespace that `/proc` shows.
 const STAT: &str = "/proc/self/stat";
 
-/// The main thread.
 pub(crate) struct MainThread {
     pub(crate) is_over: bool,
     /// The number of the process's threads, including this one.

@@ -180,7 +180,6 @@ fn free_left() {
     }
 }
 
-/// The rights to read and write.
 pub(crate) const WRITABLE: c_int = libc::PROT_READ | libc::PROT_WRITE;
 
 /// Maps new memory, which is zero. Returns null if the system refuses it.
@@ -219,7 +218,6 @@ struct Region {
     /// Null until the first block is allocated.
     start: AtomicPtr<u8>,
     size: AtomicUsize,
-    /// How many bytes are in use.
     used: AtomicUsize,
 }
 

@@ -110,7 +110,6 @@ impl Level {
 /// How many times `dlclose` was called.
 static UNLOADED: AtomicU32 = AtomicU32::new(0);
 
-/// The modules of the process.
 pub(crate) struct Modules {
     /// The code of modules whose functions have been called, including unloaded ones. Levels are
     /// never freed, because threads search them without a lock. A new module's level replaces all

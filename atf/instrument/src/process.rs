@@ -14,7 +14,6 @@ use atf::write::SessionWriter;
 use atf_record::CounterClock;
 use atf_record::{LossCounter, Recording, ThreadRecorder, Trigger, uncancelled};
 
-use crate::children;
 use crate::guest::{complain, lock};
 use crate::memory::{WRITABLE, map};
 use crate::modules::Modules;
@@ -55,6 +54,31 @@ pub(crate) static IS_OFF: AtomicBool = AtomicBool::new(false);
 /// A page with the id of the process that is recorded, or will be. In a forked child, the page is
 /// zero, so a child is detected even if no fork handler ran.
 static OWNER: AtomicPtr<AtomicU32> = AtomicPtr::new(ptr::null_mut());
+
+/// How many descendants could not be recorded, for example because they had dropped the privileges
+/// to create files, on a page that a process shares with them. Null before the first recording, or
+/// if there is no memory.
+static UNRECORDED: AtomicPtr<AtomicU32> = AtomicPtr::new(ptr::null_mut());
+
+fn unrecorded() -> Option<&'static AtomicU32> {
+    // SAFETY: null, or a page that is never unmapped and only accessed atomically.
+    unsafe { UNRECORDED.load(Ordering::Acquire).as_ref() }
+}
+
+/// Creates the page of unrecorded descendants, unless this process has inherited it.
+pub(crate) fn share_unrecorded() {
+    if unrecorded().is_none() {
+        let page = map(size_of::<AtomicU32>(), WRITABLE, libc::MAP_SHARED);
+        UNRECORDED.store(page.cast(), Ordering::Release);
+    }
+}
+
+/// Counts this process, which cannot be recorded.
+pub(crate) fn count_unrecorded() {
+    if let Some(count) = unrecorded() {
+        count.fetch_add(1, Ordering::Relaxed);
+    }
+}
 
 /// Returns the process if it is being recorded.
 pub(crate) fn recorded() -> Option<&'static Process> {
@@ -193,7 +217,7 @@ impl Process {
         let named = Arc::clone(&threads);
         recording.on_update(move |session| {
             name_threads(session, &named);
-            if children::unrecorded() > 0 {
+            if unrecorded().is_some_and(|count| count.load(Ordering::Relaxed) > 0) {
                 session.set_recording_error("child processes could not be recorded");
             }
         });
@@ -219,7 +243,6 @@ impl Process {
         }
     }
 
-    /// Registers the calling thread.
     pub(crate) fn add_thread(&self) -> Option<ThreadRecorder> {
         let recording = lock(&self.recording);
         let added = recording.as_ref()?.thread(None);
@@ -258,7 +281,6 @@ impl Process {
         }
     }
 
-    /// Finalizes the calling thread.
     pub(crate) fn end_thread(&self, recorder: ThreadRecorder) {
         let thread_id = recorder.thread_id();
         lock(&self.threads).remove(&thread_id);

@@ -33,7 +33,6 @@ const ROUNDS: u32 = 3;
 /// round. Later calls of `free` would crash.
 const ROUNDS_BEFORE_TSAN: u32 = 2;
 
-/// A thread of the program.
 struct Thread {
     process: &'static Process,
     /// Whether this thread is recording an event. The thread may use `state` only while this is
@@ -46,7 +45,6 @@ struct Thread {
     state: UnsafeCell<State>,
 }
 
-/// A thread's recording state.
 struct State {
     process: &'static Process,
     registration: Registration,

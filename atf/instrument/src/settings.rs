@@ -62,7 +62,6 @@ pub(crate) struct Settings {
     pub(crate) counts_ticks: bool,
 }
 
-/// Where to create the session.
 #[derive(Debug)]
 pub(crate) enum Place {
     /// In a new session folder below this one.
@@ -193,7 +192,6 @@ fn text(variable: &str) -> Result<Option<String>, String> {
     })
 }
 
-/// Returns the number of a signal.
 fn signal(name: &str) -> Option<c_int> {
     match name {
         "HUP" => Some(libc::SIGHUP),

@@ -52,7 +52,6 @@ pub(crate) fn restore(signal: c_int) {
     unsafe { libc::sigaction(signal, ptr::from_ref(before), ptr::null_mut()) };
 }
 
-/// Returns a signal's current action.
 fn current(signal: c_int) -> Option<libc::sigaction> {
     // SAFETY: zeros are valid for its numbers and for its signal set, where they mean an empty set.
     let mut action: libc::sigaction = unsafe { mem::zeroed() };

@@ -41,7 +41,6 @@ pub(crate) fn arm(triggers: &Triggers, trigger: &Trigger) {
     }
 }
 
-/// Handles the trigger signal.
 extern "C" fn triggered(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     keep_errno(|| atf_instrument_trigger());
     // If the program has no handler, the signal is only a trigger.

@@ -134,14 +134,13 @@ impl CounterClock {
         let mut calibration = self.calibration();
         let (now, due) = (ticks(), calibration.due_ticks);
         if now >= due || now < calibration.reference.ticks {
-            // Ignore `None`: there is nothing to adjust if a clock has not moved.
-            let _ = self.compare(&mut calibration);
+            self.compare(&mut calibration);
         }
     }
 
     /// Compares the two clocks one last time.
     pub(crate) fn finish(&self) {
-        let _ = self.compare(&mut self.calibration());
+        self.compare(&mut self.calibration());
     }
 
     fn calibration(&self) -> std::sync::MutexGuard<'_, Calibration> {
@@ -149,14 +148,15 @@ impl CounterClock {
         calibration.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Compares the two clocks. Returns `None` if one has not moved since the last comparison.
-    fn compare(&self, calibration: &mut Calibration) -> Option<()> {
-        self.follow(calibration, Moment::now(), ticks)
+    fn compare(&self, calibration: &mut Calibration) {
+        // Ignore `None`: there is nothing to adjust if a clock has not moved.
+        let _ = self.follow(calibration, Moment::now(), ticks);
     }
 
     /// Replaces the line with one that converges on the clock, given a moment on both clocks.
     /// `ticks` reads the counter. The new line begins at a tick that is read as late as possible,
     /// because the old line remains in use until then, even if this thread is paused for a while.
+    /// Returns `None` if one of the clocks has not moved since the last comparison.
     fn follow(
         &self,
         calibration: &mut Calibration,
@@ -179,7 +179,7 @@ impl CounterClock {
             calibration.reference = now;
         }
         let interval = calibration.interval_ns;
-        let length = in_ticks(interval, rate)?;
+        let length = divided(interval, rate)?;
         for attempt in 1..=MOST_ATTEMPTS {
             let begin = ticks();
             calibration.due_ticks = begin.saturating_add(length);
@@ -217,7 +217,7 @@ impl CounterClock {
             .fetch_max(reached.abs_diff(now.ns), Ordering::Relaxed);
         calibration.reference = now;
         calibration.interval_ns = FIRST_NS;
-        calibration.due_ticks = now.ticks.saturating_add(in_ticks(FIRST_NS, rate)?);
+        calibration.due_ticks = now.ticks.saturating_add(divided(FIRST_NS, rate)?);
         self.set(now.ticks, reached.max(now.ns), rate);
         Some(())
     }
@@ -295,16 +295,11 @@ fn in_ns(ticks: u64, rate: u64) -> u64 {
     ns
 }
 
-/// Converts nanoseconds to ticks.
-fn in_ticks(ns: u64, rate: u64) -> Option<u64> {
-    let ticks = (u128::from(ns) << FRACTION).checked_div(rate.into())?;
-    u64::try_from(ticks).ok()
-}
-
-/// Returns `ns / ticks` as a rate; `None` if it does not fit in 64 bits.
-fn divided(ns: u64, ticks: u64) -> Option<u64> {
-    let rate = (u128::from(ns) << FRACTION).checked_div(ticks.into())?;
-    u64::try_from(rate).ok()
+/// Divides nanoseconds by a rate, which gives ticks, or by ticks, which gives a rate. Returns
+/// `None` if the result does not fit in 64 bits.
+fn divided(ns: u64, by: u64) -> Option<u64> {
+    let quotient = (u128::from(ns) << FRACTION).checked_div(by.into())?;
+    u64::try_from(quotient).ok()
 }
 
 #[cfg(test)]

@@ -12,12 +12,23 @@ use rtrb::{Consumer, RingBuffer};
 
 use super::let_go::LetGo;
 use super::losses::{Lane, Losses};
-use super::output::Target;
 use super::window::{Verdict, Windows};
 use super::{Capacity, Lanes, MISSED, NO_DETAIL, Slot, check_memory, ring_size};
 
 /// The maximum number of events to take before freeing their slots (32 KiB of the ring).
 const MOST_TAKEN: usize = 1024;
+
+/// Where a drain sends events.
+pub(super) trait Target {
+    fn writer(&mut self) -> Result<&mut ThreadWriter>;
+}
+
+impl Target for ThreadWriter {
+    #[inline]
+    fn writer(&mut self) -> Result<&mut ThreadWriter> {
+        Ok(self)
+    }
+}
 
 /// The end of a ring that drains the events that a [`Recorder`](super::Recorder) recorded: see the
 /// [module](super).
@@ -28,8 +39,9 @@ pub struct Drain {
     is_finished: bool,
     /// Whether the ring was replaced by one that is just large enough for its contents.
     is_compact: bool,
-    /// How many events a flight recorder with an unlimited pre-roll should keep.
-    wanted: usize,
+    /// How many events a flight recorder with an unlimited pre-roll should keep. A ring whose
+    /// capacity was reduced may keep fewer, and the others count as lost.
+    pub(super) wanted: usize,
 }
 
 /// The destination of events that leave the ring.
@@ -84,12 +96,6 @@ impl Drain {
         }
     }
 
-    /// Sets how many events a flight recorder with an unlimited pre-roll should keep. A ring whose
-    /// capacity was reduced may keep fewer, and the others count as lost.
-    pub(super) fn want(&mut self, events: usize) {
-        self.wanted = events;
-    }
-
     /// Passes the events currently in the ring to the writer. Returns how many were written, and
     /// how many were lost since the last call. Does not wait: if the ring was empty, the caller
     /// should sleep.
@@ -120,7 +126,7 @@ impl Drain {
         if let Some(windows) = windows {
             self.claim(windows);
         }
-        let taken = self.take_all(target, windows);
+        let taken = self.take_all(target, windows, self.crowd());
         self.outlet.totals.lost_events = self.outlet.losses.events.count();
         self.outlet.totals.lost_details = self.outlet.losses.details.count();
         taken?;
@@ -219,7 +225,7 @@ impl Drain {
     /// Discards all held events. Counts them and the events discarded earlier as lost, because
     /// later triggers can no longer request them.
     pub(super) fn release(&mut self, target: &mut impl Target, windows: &Windows) -> Result<()> {
-        let mut crowd = Crowd {
+        let all = Crowd {
             events: usize::MAX,
             payload_size: usize::MAX,
         };
@@ -228,12 +234,7 @@ impl Drain {
         let early = windows
             .have_a_start()
             .then(|| early.claim(windows.decided_ns, u64::MAX));
-        let mut left = self.events.slots();
-        while left > 0 {
-            let count = left.min(MOST_TAKEN);
-            let taken = self.take(count, target, Some(windows), &mut crowd)?;
-            left = left.saturating_sub(taken);
-        }
+        self.take_all(target, Some(windows), all)?;
         let held = self.outlet.let_go.claim(0, u64::MAX);
         for loss in early.flatten().iter().chain(&held) {
             self.lane(windows).add_all(loss);
@@ -303,8 +304,12 @@ impl Drain {
     /// Takes the events that are in the ring now, up to the first one that a later trigger may
     /// request. Events recorded in the meantime wait for the next call, so that one busy thread
     /// does not keep the drain away from the other rings.
-    fn take_all(&mut self, target: &mut impl Target, windows: Option<&Windows>) -> Result<()> {
-        let mut crowd = self.crowd();
+    fn take_all(
+        &mut self,
+        target: &mut impl Target,
+        windows: Option<&Windows>,
+        mut crowd: Crowd,
+    ) -> Result<()> {
         let mut left = self.events.slots();
         while left > 0 {
             let count = left.min(MOST_TAKEN);

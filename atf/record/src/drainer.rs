@@ -12,14 +12,14 @@ use atf::clock::now_ns;
 use atf::write::SessionWriter;
 use ended::Ended;
 use register::MOST_LISTED_AT_ONCE;
-use ring::{Ring, Step};
+use ring::{Output, Ring, Step};
 use updates::Updates;
 
 use super::Lanes;
 use super::commands::{Command, Ticket};
-use super::output::{Output, Target as _};
+use super::drain::Target as _;
 use super::segments::Segments;
-use super::shared::{Drained, Shared, State};
+use super::shared::{Shared, State};
 use super::thread::Direct;
 use super::trigger::Calls;
 use super::window::Windows;
@@ -52,8 +52,6 @@ pub(super) struct Drainer {
     is_manifest_stored: bool,
     /// How many threads had files at the last manifest write.
     listed_threads: usize,
-    /// The number of threads whose rings are smaller than the requested capacity.
-    smaller_rings: u64,
     updates: Updates,
 }
 
@@ -102,13 +100,12 @@ impl Drainer {
             manifest_size: 0,
             is_manifest_stored: true,
             listed_threads: 0,
-            smaller_rings: 0,
             updates: Updates::new(),
         }
     }
 
-    /// Drains until the recording stops.
-    pub(super) fn run(mut self) -> Drained {
+    /// Drains until the recording stops. Returns the earlier segments.
+    pub(super) fn run(mut self) -> Option<Segments> {
         loop {
             let mut requests = self.take_requests();
             if requests.is_last {
@@ -151,10 +148,7 @@ impl Drainer {
             }
             if requests.is_last {
                 drop(state);
-                return Drained {
-                    segments: self.segments,
-                    smaller_rings: self.smaller_rings,
-                };
+                return self.segments;
             }
             if !is_behind {
                 let interval = self.shared.options.interval;
@@ -168,15 +162,38 @@ impl Drainer {
     fn take_requests(&self) -> Requests {
         // Read this before the pass's time, so that the events that these triggers request are
         // earlier than that time and the pass does not hold them.
-        let fired = self.shared.triggers.fired();
-        Requests::take(&mut self.shared.lock(), fired)
+        let triggers = self.shared.triggers.fired();
+        let mut state = self.shared.lock();
+        let (commands, ticket) = state.commands.take();
+        let mut requests = Requests {
+            is_last: state.is_stopping,
+            ticket,
+            now_ns: now_ns(),
+            triggers,
+            ..Requests::default()
+        };
+        for command in commands {
+            match command {
+                Command::AddThread(thread_id) => requests.wanted.push(thread_id),
+                Command::EndThread(thread_id) => {
+                    let is_ended = |direct: &mut Arc<Direct>| direct.thread_id == thread_id;
+                    let ended = state.direct.extract_if(.., is_ended);
+                    requests.ended.extend(ended);
+                }
+                Command::SetWindow { is_open, now_ns } => requests.windows.push((is_open, now_ns)),
+                Command::Flush => requests.is_flush = true,
+                Command::WriteManifest => requests.is_manifest = true,
+                Command::Pass => {}
+            }
+        }
+        requests
     }
 
     /// Updates the windows before any event is kept or discarded.
     fn look_at_triggers(&mut self, requests: &mut Requests) {
         let triggers = &self.shared.triggers;
         if let Some(windows) = &mut self.windows {
-            windows.begin();
+            windows.added.clear();
             for (is_open, now_ns) in &requests.windows {
                 windows.set_open(*is_open, *now_ns);
             }
@@ -269,21 +286,16 @@ impl Drainer {
         // The manifest lists all threads, so if it cannot be written, their writers are dropped
         // here.
         let created = outputs.collect::<Result<_>>().and_then(|outputs| {
-            let manifest_size = session.store_manifest()?;
-            Ok((manifest_size, outputs))
-        });
-        match created {
-            Ok((manifest_size, outputs)) => Ok(NextSegment {
-                session,
-                manifest_size,
+            Ok(NextSegment {
+                manifest_size: session.store_manifest()?,
+                session: Arc::clone(&session),
                 outputs,
-            }),
-            Err(error) => {
-                // Ignore an error here, because the first error is returned.
-                let _ = session.files_of(threads).delete();
-                Err(error)
-            }
-        }
+            })
+        });
+        created.inspect_err(|_| {
+            // Ignore an error here, because the first error is returned.
+            let _ = session.files_of(threads).delete();
+        })
     }
 
     /// Finalizes the current segment and begins the next one, even if finalizing fails.
@@ -401,33 +413,6 @@ impl Drainer {
         self.is_manifest_stored = stored.is_ok();
         self.manifest_size = stored.inspect_err(|error| self.shared.fail(error.clone()))?;
         Ok(())
-    }
-}
-
-impl Requests {
-    fn take(state: &mut State, triggers: u64) -> Self {
-        let (commands, ticket) = state.commands.take();
-        let mut this = Self {
-            is_last: state.is_stopping,
-            ticket,
-            now_ns: now_ns(),
-            triggers,
-            ..Self::default()
-        };
-        for command in commands {
-            match command {
-                Command::AddThread(thread_id) => this.wanted.push(thread_id),
-                Command::EndThread(thread_id) => {
-                    let is_ended = |direct: &mut Arc<Direct>| direct.thread_id == thread_id;
-                    this.ended.extend(state.direct.extract_if(.., is_ended));
-                }
-                Command::SetWindow { is_open, now_ns } => this.windows.push((is_open, now_ns)),
-                Command::Flush => this.is_flush = true,
-                Command::WriteManifest => this.is_manifest = true,
-                Command::Pass => {}
-            }
-        }
-        this
     }
 }
 

@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn a_handler_that_interrupted_a_lock_s_holder_does_not_wait_for_it() {
         let recording = recording_in(&Memory::new());
-        let shared = Arc::clone(recording.shared());
+        let shared = Arc::clone(&recording.shared);
         let state = shared.lock();
         shared.stop_at_exit();
         assert!(!state.is_stopping);
@@ -96,19 +96,19 @@ mod tests {
         thread::scope(|scope| {
             scope.spawn(|| recording.stop().unwrap());
             hold.recv().unwrap();
-            let exit = scope.spawn(|| recording.shared().stop_at_exit());
+            let exit = scope.spawn(|| recording.shared.stop_at_exit());
             thread::sleep(Duration::from_millis(50));
             let has_waited = !exit.is_finished();
             drop((release, hold));
             exit.join().unwrap();
-            assert!(has_waited && recording.shared().lock().is_stopped);
+            assert!(has_waited && recording.shared.lock().is_stopped);
         });
     }
 
     #[test]
     fn the_end_of_the_process_does_not_wait_for_a_stop_on_its_own_thread() {
         let recording = recording_in(&Memory::new());
-        let shared = Arc::clone(recording.shared());
+        let shared = Arc::clone(&recording.shared);
         let (send, receive) = mpsc::channel();
         recording.on_update(move |_| {
             let start = Instant::now();

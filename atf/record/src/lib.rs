@@ -78,7 +78,6 @@ mod exit;
 mod let_go;
 mod losses;
 mod options;
-mod output;
 mod recorder;
 mod recording;
 mod segments;

@@ -61,7 +61,7 @@ use crate::sys::{self, Barrier};
 /// can start its own recording, in another session.
 #[derive(Debug)]
 pub struct Recording {
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
 }
 
 impl Recording {
@@ -119,11 +119,6 @@ impl Recording {
             exit::stop(&shared);
         }
         Ok(Self { shared })
-    }
-
-    #[cfg(test)]
-    pub(super) fn shared(&self) -> &Arc<Shared> {
-        &self.shared
     }
 
     /// Returns whether this process is a forked child of the recording process. A child must not
@@ -258,14 +253,14 @@ impl Recording {
     /// window, everything is recorded anyway. Takes no lock and allocates no memory, so signal
     /// handlers may call it.
     pub fn trigger(&self) -> u64 {
-        self.shared.triggers.fire()
+        self.trigger_handle().fire()
     }
 
     /// Like [`trigger`](Self::trigger), but at a given time on the [`now_ns`](atf::clock::now_ns)
     /// clock. Events in that window that the rings have already discarded count as lost, unless
     /// their thread has ended.
     pub fn trigger_at(&self, timestamp_ns: u64) {
-        self.shared.triggers.fire_at(timestamp_ns);
+        self.trigger_handle().fire_at(timestamp_ns);
     }
 
     /// Waits for the triggers fired so far; see [`Trigger::wait`].

@@ -142,7 +142,6 @@ settings! {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Value {
     Number(u64),
-    Bytes(u64),
     Time(Duration),
     Text(String),
 }
@@ -165,12 +164,12 @@ impl Setting {
                 number.map(Value::Number)
             }
             Kind::OneOf(words) => words.contains(&text).then(|| Value::Text(text.to_owned())),
-            Kind::Size => bytes(text).filter(|size| *size > 0).map(Value::Bytes),
+            Kind::Size => bytes(text).filter(|size| *size > 0).map(Value::Number),
             Kind::Time => return time(text, "ms").map(Value::Time),
             Kind::TimeOrSize(most) => {
                 let size = bytes(text).filter(|size| (1..=most).contains(size));
                 let time = time(text, "s").ok().filter(|time| !time.is_zero());
-                size.map(Value::Bytes).or(time.map(Value::Time))
+                size.map(Value::Number).or(time.map(Value::Time))
             }
             Kind::Signal => {
                 let name = text.to_ascii_uppercase();
@@ -294,7 +293,7 @@ impl Settings {
     #[must_use]
     pub fn number(&self, setting: &Setting) -> Option<u64> {
         match self.value(setting) {
-            Some(Value::Number(number) | Value::Bytes(number)) => Some(*number),
+            Some(Value::Number(number)) => Some(*number),
             _ => None,
         }
     }

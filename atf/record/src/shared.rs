@@ -47,8 +47,7 @@ pub(super) struct Shared {
 
 impl fmt::Debug for Shared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shared = f.debug_struct("Shared");
-        shared
+        f.debug_struct("Shared")
             .field("session", &self.session)
             .finish_non_exhaustive()
     }
@@ -79,13 +78,6 @@ pub(super) struct State {
     outcome: Option<Result<RecordSummary>>,
     /// The first error.
     pub(super) error: Option<Error>,
-}
-
-/// The drain's results.
-#[derive(Debug, Default)]
-pub(super) struct Drained {
-    /// The earlier segments.
-    pub(super) segments: Option<Segments>,
     /// The number of threads whose rings are smaller than the requested capacity.
     pub(super) smaller_rings: u64,
 }
@@ -179,10 +171,7 @@ impl Shared {
     /// Registers a thread. The drain's thread creates the new thread's files and ring, because the
     /// calling thread's stack may be small, as in a signal handler.
     pub(super) fn add_thread(&self, name: Option<&str>) -> Result<ThreadRecorder> {
-        let thread_id = self.reserve_thread()?;
-        if let Some(name) = name {
-            self.session.set_thread_name(thread_id, name);
-        }
+        let thread_id = self.reserve_thread(name)?;
         self.changed.notify_all();
         let place = |state: &State| state.made.iter().position(|(made, _)| *made == thread_id);
         let mut state = self.wait_for_drain(self.lock(), |state| place(state).is_none());
@@ -213,12 +202,17 @@ impl Shared {
     }
 
     /// Reserves an id and requests the thread from the drain's thread.
-    fn reserve_thread(&self) -> Result<u32> {
+    fn reserve_thread(&self, name: Option<&str>) -> Result<u32> {
         let mut state = self.lock();
         let limit = self.options.max_threads;
         if state.live >= limit {
-            // Threads that have ended count until the drain has finalized their files.
-            state = self.after_a_pass(state);
+            // Threads that have ended count until the drain has finalized their files: wait for a
+            // complete pass, or until the recording stops.
+            let ticket = state.commands.push(Command::Pass);
+            self.changed.notify_all();
+            state = self.wait_for_drain(state, |state| {
+                !state.commands.are_done(ticket) && !state.is_stopping
+            });
         }
         if state.is_stopping {
             return Err(self.stopped());
@@ -233,17 +227,12 @@ impl Shared {
         };
         state.next_thread = next;
         state.live = state.live.saturating_add(1);
+        // Before the request, because the drain forgets the name if it cannot create the files.
+        if let Some(name) = name {
+            self.session.set_thread_name(thread_id, name);
+        }
         state.commands.push(Command::AddThread(thread_id));
         Ok(thread_id)
-    }
-
-    /// Waits for a complete pass of the drain, or until the recording stops.
-    fn after_a_pass<'a>(&self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
-        let ticket = state.commands.push(Command::Pass);
-        self.changed.notify_all();
-        self.wait_for_drain(state, |state| {
-            !state.commands.are_done(ticket) && !state.is_stopping
-        })
     }
 
     /// Locks the state for a command. Fails in a forked child, and after the recording was stopped.
@@ -383,12 +372,12 @@ impl Shared {
 
     /// Runs `drain`, which ends when the recording stops, and then finalizes the session, all on
     /// the drain's thread: the program may have forbidden its other threads to open or write files.
-    pub(super) fn run(&self, drain: impl FnOnce() -> Drained) {
+    pub(super) fn run(&self, drain: impl FnOnce() -> Option<Segments>) {
         self.watched.begin();
         let work = || {
-            let drained = drain();
+            let segments = drain();
             IS_STOPPING.set(true);
-            self.finish(&drained)
+            self.finish(segments.as_ref())
         };
         let outcome = panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
             let error = Error::internal("the drain does not panic");
@@ -442,7 +431,7 @@ impl Shared {
     }
 
     /// Finalizes the session, and the threads that the drain does not finalize.
-    pub(super) fn finish(&self, drained: &Drained) -> Result<RecordSummary> {
+    pub(super) fn finish(&self, segments: Option<&Segments>) -> Result<RecordSummary> {
         self.update();
         self.session.end_recording();
         let direct = std::mem::take(&mut self.lock().direct);
@@ -452,7 +441,6 @@ impl Shared {
         if let Some(clock) = self.clock.get() {
             clock.finish();
         }
-        let segments = drained.segments.as_ref();
         for session in segments.iter().flat_map(|segments| &segments.unfinished) {
             // The session's first error has already been recorded.
             let _ = session.finalize();
@@ -480,7 +468,7 @@ impl Shared {
             segments,
             lost_events,
             lost_details,
-            smaller_rings: drained.smaller_rings,
+            smaller_rings: state.smaller_rings,
         })
     }
 }
@@ -508,7 +496,7 @@ mod tests {
             };
             let drops = |missing| matches!(missing, Missing::Unwritten { drops: true, .. });
             assert!(manifest().unwritten().is_some_and(drops), "{survive_kill}");
-            shared.finish(&Drained::default())?;
+            shared.finish(None)?;
             assert_eq!(manifest().missing(), []);
             assert_eq!(manifest().drops_events, None);
         }
@@ -533,7 +521,7 @@ mod tests {
         let drops = |missing| matches!(missing, Missing::Unwritten { drops: true, .. });
         assert!(missing()?.is_some_and(drops));
         shared.lock().is_stopping = true;
-        shared.finish(&Drained::default())?;
+        shared.finish(None)?;
         assert_eq!(missing()?, None);
         Ok(())
     }

@@ -70,7 +70,7 @@ const NO_THREAD: u64 = u64::MAX;
 impl Trigger {
     /// Fires now and returns the time; see [`Recording::trigger`](super::Recording::trigger).
     pub fn fire(&self) -> u64 {
-        self.0.fire()
+        self.fire_with(now_ns)
     }
 
     /// Like [`fire`](Self::fire), but for a process that may end once the trigger is served, for
@@ -82,7 +82,7 @@ impl Trigger {
         // Store this before firing the trigger, so that the drain sees it when it serves the
         // trigger.
         self.0.is_ending.store(true, Ordering::Release);
-        self.0.fire()
+        self.fire()
     }
 
     /// Makes the drain write this thread's events before those of the other threads, for example
@@ -98,12 +98,32 @@ impl Trigger {
     /// second.
     #[inline]
     pub fn fire_with(&self, read_clock: impl FnOnce() -> u64) -> u64 {
-        self.0.fire_with(read_clock)
+        self.0.begun.fetch_add(1, Ordering::SeqCst);
+        let now = read_clock();
+        self.fire_at(now);
+        self.0.begun.fetch_sub(1, Ordering::Release);
+        now
     }
 
     /// Fires at a given time; see [`Recording::trigger_at`](super::Recording::trigger_at).
     pub fn fire_at(&self, timestamp_ns: u64) {
-        self.0.fire_at(timestamp_ns);
+        let triggers = &*self.0;
+        let time = timestamp_ns.min(NEVER - 1);
+        let (success, failure) = (Ordering::Release, Ordering::Relaxed);
+        // Once a trigger has found no slot, later ones do not search for one.
+        let is_full = triggers.first_ns.load(Ordering::Relaxed) != NEVER;
+        let is_stored = !is_full
+            && triggers.slots.iter().any(|slot| {
+                let stored = slot.compare_exchange(NEVER, time, success, failure);
+                stored.is_ok()
+            });
+        if !is_stored {
+            triggers.last_ns.fetch_max(time, Ordering::Relaxed);
+            // Store the first time after the last one, so that a reader that sees the first also
+            // sees the last.
+            triggers.first_ns.fetch_min(time, Ordering::Release);
+        }
+        triggers.fired.fetch_add(1, Ordering::Release);
     }
 
     /// Waits until all recorded events requested by triggers so far have been handed to the
@@ -153,38 +173,6 @@ impl Triggers {
             first_thread: AtomicU64::new(NO_THREAD),
             origin: Origin::current(),
         }
-    }
-
-    pub(super) fn fire(&self) -> u64 {
-        self.fire_with(now_ns)
-    }
-
-    #[inline]
-    fn fire_with(&self, read_clock: impl FnOnce() -> u64) -> u64 {
-        self.begun.fetch_add(1, Ordering::SeqCst);
-        let now = read_clock();
-        self.fire_at(now);
-        self.begun.fetch_sub(1, Ordering::Release);
-        now
-    }
-
-    pub(super) fn fire_at(&self, timestamp_ns: u64) {
-        let time = timestamp_ns.min(NEVER - 1);
-        let (success, failure) = (Ordering::Release, Ordering::Relaxed);
-        // Once a trigger has found no slot, later ones do not search for one.
-        let is_full = self.first_ns.load(Ordering::Relaxed) != NEVER;
-        let is_stored = !is_full
-            && self.slots.iter().any(|slot| {
-                let stored = slot.compare_exchange(NEVER, time, success, failure);
-                stored.is_ok()
-            });
-        if !is_stored {
-            self.last_ns.fetch_max(time, Ordering::Relaxed);
-            // Store the first time after the last one, so that a reader that sees the first also
-            // sees the last.
-            self.first_ns.fetch_min(time, Ordering::Release);
-        }
-        self.fired.fetch_add(1, Ordering::Release);
     }
 
     /// Returns the number of triggers fired. The next [`take`](Self::take) returns them.

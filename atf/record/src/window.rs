@@ -102,11 +102,6 @@ impl Windows {
         }
     }
 
-    /// Begins a pass: clears the ranges added during the last pass.
-    pub(super) fn begin(&mut self) {
-        self.added.clear();
-    }
-
     /// Adds the window of the triggers between `first_ns` and `last_ns`.
     pub(super) fn trigger(&mut self, first_ns: u64, last_ns: u64) {
         let start = first_ns.saturating_sub(nanoseconds(self.options.pre_roll));

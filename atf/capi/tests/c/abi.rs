@@ -4,7 +4,7 @@
 use std::env;
 use std::fs;
 
-use crate::header::{header, layouts};
+use crate::header::{declarations, header, layouts};
 use crate::support::package;
 
 /// Lists the sizes, offsets, values and functions, one per line.
@@ -22,12 +22,7 @@ fn interface() -> String {
         (is_value || is_macro && !line.ends_with('\\') && line.matches(' ').count() == 2)
             .then(|| line.to_owned())
     });
-    let code = header.lines().filter(|line| !line.starts_with('#'));
-    let code = code.collect::<Vec<_>>().join(" ");
-    let functions = code.split([';', '{', '}']).filter_map(|declaration| {
-        let declaration = declaration.split_whitespace().collect::<Vec<_>>().join(" ");
-        declaration.ends_with(')').then_some(declaration)
-    });
+    let functions = declarations(&header);
     let mut lines: Vec<String> = layouts.chain(values).chain(functions).collect();
     lines.push(String::new());
     lines.join("\n")

@@ -37,14 +37,23 @@ fn last_word(text: &str) -> &str {
     &text[text.rfind(|c| !is_word(c)).map_or(0, |at| at + 1)..]
 }
 
+/// Returns the header's declarations of functions and of types of functions.
+pub(crate) fn declarations(header: &str) -> Vec<String> {
+    let code = header.lines().filter(|line| !line.starts_with('#'));
+    let code = code.collect::<Vec<_>>().join(" ");
+    let declarations = code.split([';', '{', '}']).map(|declaration| {
+        let words: Vec<_> = declaration.split_whitespace().collect();
+        words.join(" ")
+    });
+    declarations.filter(|it| it.ends_with(')')).collect()
+}
+
 /// Returns the functions that the header declares.
 fn declared() -> BTreeSet<String> {
-    let header = header();
-    let ends = header.match_indices('(').map(|(at, _)| at);
-    let words = ends.map(|at| last_word(&header[..at]).to_owned());
-    words
-        .filter(|word| word.starts_with("atf_") || word.starts_with("ada_"))
-        .collect()
+    let declarations = declarations(&header());
+    let names = declarations.iter().filter_map(|it| it.split('(').next());
+    let names = names.map(|it| last_word(it).to_owned());
+    names.filter(|name| !name.is_empty()).collect()
 }
 
 /// Returns the functions that the crate exports, found in its source.
@@ -133,8 +142,32 @@ pub(crate) fn layouts() -> String {
     text
 }
 
-/// Returns a program that refers to every function and compares every layout and number with
-/// Rust's.
+/// Returns a statement in C that passes null for each pointer and 0 for each number to a function
+/// that returns a status, and checks the status.
+fn null_call(declaration: &str) -> Option<String> {
+    let (name, parameters) = declaration.strip_prefix("AtfStatus ")?.split_once('(')?;
+    if parameters == "void)" {
+        return None;
+    }
+    let arguments = parameters.split(", ").map(|parameter| match parameter {
+        "AtfMediaTime media_time" => "media_time",
+        _ => "0",
+    });
+    let arguments = arguments.collect::<Vec<_>>().join(", ");
+    let takes_null = ["_close", "_abandon", "_set_default_options"];
+    let status = if takes_null.iter().any(|end| name.ends_with(end)) {
+        "ATF_OK"
+    } else {
+        "ATF_ERROR_ARGUMENT"
+    };
+    let call = format!("{name}({arguments})");
+    Some(format!(
+        "    if ({call} != {status}) wrong++, puts(\"{call}\");\n"
+    ))
+}
+
+/// Returns a program that refers to every function, compares every layout and number with Rust's,
+/// and passes null to every function that returns a status.
 fn program() -> String {
     let mut text = "#include <stdio.h>\n#include <string.h>\n#include \"atf_record.h\"\n\
         #ifdef __cplusplus\n#define CHECK(is, what) static_assert(is, what)\n\
@@ -147,10 +180,13 @@ fn program() -> String {
     }
     text.push_str(
         "    };\n    int wrong = 0;\n\
+         \x20   const AtfMediaTime media_time = { 0, 1, 0 };\n\
          \x20   const AtfRecordOptions options = ATF_RECORD_OPTIONS_INIT;\n\
          \x20   wrong += options.struct_size != sizeof options || options.max_threads != 0;\n",
     );
     let header = header();
+    let declarations = declarations(&header);
+    text.extend(declarations.iter().filter_map(|it| null_call(it)));
     let statuses = header
         .split_whitespace()
         .map(|word| word.trim_end_matches(','))

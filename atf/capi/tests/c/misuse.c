@@ -20,27 +20,22 @@ static AtfThreadWriter *writer_in(const char *folder, uint32_t id) {
     return writer;
 }
 
+/*
+ * Passes null to the functions that return no status, and checks that the others set their output
+ * pointers to null. header.rs checks their statuses.
+ */
 static void null_everywhere(void) {
     AtfThreadWriter *writer = (AtfThreadWriter *)1;
-    AtfEvent event;
-    AtfDetailEvent detail_event;
-    AtfFileInfo info;
-    DetailFunctionPayload payload;
-    size_t count;
-    uint64_t time;
+    AtfIndexReader *index = (AtfIndexReader *)1;
+    AtfDetailReader *details = (AtfDetailReader *)1;
+    AtfThreadReader *thread = (AtfThreadReader *)1;
+    AtfMerge *merge = (AtfMerge *)1;
+    AtfTrace *trace = (AtfTrace *)1;
+    AtfSessionReader *of_trace = (AtfSessionReader *)1;
     SAYS(ATF_ERROR_ARGUMENT, atf_writer_open(NULL, 0, NULL, &writer));
     TRUE(writer == NULL);
-    SAYS(ATF_ERROR_ARGUMENT, atf_writer_open("x", 0, NULL, NULL));
     SAYS(ATF_ERROR_ARGUMENT, atf_writer_open("", 0, NULL, &writer));
-    SAYS(ATF_ERROR_ARGUMENT, atf_writer_write(NULL, 1, 1, 1, 1, NULL));
-    SAYS(ATF_ERROR_ARGUMENT, atf_writer_write_with_detail(NULL, 1, 1, 1, 1, NULL, NULL));
-    SAYS(ATF_ERROR_ARGUMENT, atf_writer_write_index(NULL, 1, 1, 1, 1, 0, NULL));
-    SAYS(ATF_ERROR_ARGUMENT, atf_writer_write_detail(NULL, 0, 1, NULL, NULL));
-    SAYS(ATF_ERROR_ARGUMENT, atf_writer_drop_detail(NULL, 0));
-    SAYS(ATF_ERROR_ARGUMENT, atf_writer_flush(NULL));
-    SAYS(ATF_ERROR_ARGUMENT, atf_writer_finish(NULL, NULL, 0));
-    SAYS(ATF_ERROR_ARGUMENT, atf_writer_error(NULL));
-    SAYS(ATF_OK, atf_writer_abandon(NULL));
+    SAYS(ATF_ERROR_ARGUMENT, atf_session_writer_thread(NULL, 0, &writer));
     TRUE(atf_writer_next_index_seq(NULL) == UINT64_MAX);
     TRUE(atf_writer_next_detail_seq(NULL) == UINT64_MAX);
     TRUE(atf_writer_is_finalized(NULL) == 0);
@@ -51,69 +46,23 @@ static void null_everywhere(void) {
     atf_writer_finalize(NULL);
     SAYS(ATF_ERROR_ARGUMENT, atf_last_error_status());
     atf_writer_close(NULL);
-    SAYS(ATF_ERROR_ARGUMENT, atf_session_writer_create(NULL, NULL, NULL));
-    SAYS(ATF_ERROR_ARGUMENT, atf_session_writer_create_in(NULL, NULL, NULL));
-    SAYS(ATF_ERROR_ARGUMENT, atf_session_writer_thread(NULL, 0, &writer));
-    SAYS(ATF_ERROR_ARGUMENT, atf_session_writer_set_modules(NULL, NULL, 0));
     SAYS(ATF_ERROR_ARGUMENT, atf_session_writer_set_symbols(NULL, NULL, 3));
-    SAYS(ATF_ERROR_ARGUMENT, atf_session_writer_write_manifest(NULL));
-    SAYS(ATF_ERROR_ARGUMENT, atf_session_writer_finish(NULL, NULL, 0));
-    SAYS(ATF_OK, atf_session_writer_close(NULL));
     TRUE(strcmp(atf_session_writer_path(NULL), "") == 0);
-    SAYS(ATF_ERROR_ARGUMENT, atf_index_open(NULL, 0, NULL));
-    SAYS(ATF_ERROR_ARGUMENT, atf_index_open_bytes(NULL, 1, NULL));
-    SAYS(ATF_ERROR_ARGUMENT, atf_index_info(NULL, &info, sizeof info));
-    SAYS(ATF_ERROR_ARGUMENT, atf_index_get(NULL, 0, &event));
-    SAYS(ATF_ERROR_ARGUMENT, atf_index_read(NULL, 0, &event, 1, &count));
-    SAYS(ATF_ERROR_ARGUMENT, atf_index_time_range(NULL, &time, &time));
-    SAYS(ATF_ERROR_ARGUMENT, atf_index_checksum(NULL, NULL));
-    SAYS(ATF_OK, atf_index_close(NULL));
-    TRUE(atf_index_event_count(NULL) == 0);
-    SAYS(ATF_ERROR_ARGUMENT, atf_detail_open(NULL, 0, NULL));
-    SAYS(ATF_ERROR_ARGUMENT, atf_detail_open_bytes(NULL, 1, NULL));
-    SAYS(ATF_ERROR_ARGUMENT, atf_detail_info(NULL, &info, sizeof info));
-    SAYS(ATF_ERROR_ARGUMENT, atf_detail_get(NULL, 0, &detail_event));
-    SAYS(ATF_ERROR_ARGUMENT, atf_detail_payload(NULL, 0, 0, NULL, 0, &count));
-    SAYS(ATF_ERROR_ARGUMENT, atf_detail_function_payload(NULL, 0, &payload, NULL, 0));
-    SAYS(ATF_ERROR_ARGUMENT, atf_detail_checksum(NULL, NULL));
-    SAYS(ATF_OK, atf_detail_close(NULL));
-    TRUE(atf_detail_event_count(NULL) == 0);
-    SAYS(ATF_ERROR_ARGUMENT, atf_thread_open(NULL, 0, NULL));
-    SAYS(ATF_ERROR_ARGUMENT, atf_thread_index(NULL, NULL));
-    SAYS(ATF_ERROR_ARGUMENT, atf_thread_detail(NULL, NULL));
-    AtfIndexReader *index = (AtfIndexReader *)1;
-    AtfDetailReader *details = (AtfDetailReader *)1;
-    AtfThreadReader *thread = (AtfThreadReader *)1;
-    AtfMerge *merge = (AtfMerge *)1;
+    TRUE(atf_index_event_count(NULL) == 0 && atf_detail_event_count(NULL) == 0);
     SAYS(ATF_ERROR_ARGUMENT, atf_thread_index(NULL, &index));
     SAYS(ATF_ERROR_ARGUMENT, atf_thread_detail(NULL, &details));
     SAYS(ATF_ERROR_ARGUMENT, atf_session_open_thread(NULL, 0, &thread));
     SAYS(ATF_ERROR_ARGUMENT, atf_merge_open(NULL, 0, 0, &merge));
-    AtfTrace *trace = (AtfTrace *)1;
-    AtfSessionReader *of_trace = (AtfSessionReader *)1;
     SAYS(ATF_ERROR_ARGUMENT, atf_trace_open(NULL, &trace));
     SAYS(ATF_ERROR_ARGUMENT, atf_trace_session(NULL, 0, &of_trace));
     SAYS(ATF_ERROR_ARGUMENT, atf_trace_merge(NULL, 0, 0, &merge));
-    SAYS(ATF_OK, atf_trace_close(NULL));
     TRUE(trace == NULL && of_trace == NULL && atf_trace_session_count(NULL) == 0);
     TRUE(index == NULL && details == NULL && thread == NULL && merge == NULL);
-    SAYS(ATF_ERROR_ARGUMENT, atf_thread_detail_of(NULL, 0, &detail_event));
-    SAYS(ATF_ERROR_ARGUMENT, atf_thread_event_of(NULL, 0, &event));
-    SAYS(ATF_OK, atf_thread_close(NULL));
-    SAYS(ATF_ERROR_ARGUMENT, atf_session_open(NULL, 0, NULL));
-    SAYS(ATF_ERROR_ARGUMENT, atf_session_thread_info(NULL, 0, NULL, 0));
-    SAYS(ATF_ERROR_ARGUMENT, atf_session_open_thread(NULL, 0, NULL));
-    SAYS(ATF_ERROR_ARGUMENT, atf_session_summary(NULL, NULL, 0));
-    SAYS(ATF_ERROR_ARGUMENT, atf_session_symbol(NULL, 0, NULL));
-    SAYS(ATF_OK, atf_session_close(NULL));
     TRUE(atf_session_thread_count(NULL) == 0);
     TRUE(atf_session_symbol_count(NULL) == 0);
     TRUE(atf_session_problem_count(NULL) == 0);
     TRUE(atf_session_problem(NULL, 0) == NULL);
     TRUE(atf_session_function_name(NULL, 0) == NULL);
-    SAYS(ATF_ERROR_ARGUMENT, atf_merge_open(NULL, 0, 0, NULL));
-    SAYS(ATF_ERROR_ARGUMENT, atf_merge_next(NULL, &event, 1, &count));
-    SAYS(ATF_OK, atf_merge_close(NULL));
     TRUE(atf_merge_unverified_count(NULL) == 0);
     TRUE(atf_merge_problem_count(NULL) == 0);
     TRUE(atf_index_problem_count(NULL) == 0);
@@ -121,12 +70,10 @@ static void null_everywhere(void) {
     TRUE(atf_detail_problem_count(NULL) == 0);
     TRUE(atf_detail_problem(NULL, 0) == NULL);
     TRUE(atf_merge_problem(NULL, 0) == NULL);
-    SAYS(ATF_ERROR_ARGUMENT, atf_recover(NULL, NULL, NULL, NULL));
     atf_string_free(NULL);
-    SAYS(ATF_ERROR_ARGUMENT, atf_anchor_to_media(NULL, 0, NULL));
     const AtfMediaTime media_time = { 0, 1, 0 };
+    uint64_t time;
     SAYS(ATF_ERROR_ARGUMENT, atf_anchor_to_host_ns(NULL, media_time, &time));
-    SAYS(ATF_ERROR_ARGUMENT, atf_anchor_drift_ppb(NULL, NULL, NULL));
 }
 
 static void wrong_order(const char *folder) {

@@ -11,16 +11,13 @@ use crate::support::{
 const RECORDING: &str = "tests/c/recording.c";
 
 /// The sessions that `recording.c` records, with their events and details.
-const SESSIONS: [(&str, u64, u64); 22] = [
+const SESSIONS: [(&str, u64, u64); 19] = [
     ("rings", 24_000, 8_000),
     ("direct", 24_000, 8_000),
     ("drop_detail", 4, 1),
     ("drop_newest", 4, 1),
-    ("block", 1, 0),
-    ("no_payloads", 1, 0),
     ("wrong_order", 1, 0),
     ("closed", 1, 0),
-    ("closed_direct", 1, 0),
     ("details", 3, 1),
     ("flight", 2, 1),
     ("segments", 10, 0),

@@ -11,7 +11,7 @@ use std::process::{Command, Output};
 use atf::Arch;
 use atf::write::WriteOptions;
 use atf_conformance::rules::Severity;
-use atf_conformance::{FileReport, Summary};
+use atf_conformance::{Checked, Summary};
 use atf_samples::tools::has;
 use tempfile::TempDir;
 
@@ -132,32 +132,21 @@ const NO_NUMBER: [&str; 2] = ["ATF-IHDR-008", "ATF-DHDR-006"];
 /// Asserts that no rule of this severity is broken, and returns the summary.
 #[track_caller]
 pub(crate) fn graded(path: &Path, severity: Severity) -> Summary {
-    #[derive(Default)]
-    struct Reports(Summary, Vec<String>);
-    impl atf_conformance::Output for Reports {
-        fn file(&mut self, report: FileReport) {
-            self.0.add(&report);
-            for finding in report.findings() {
-                let id = finding.rule.id;
-                if NO_NUMBER.contains(&id) && WriteOptions::default().arch == Arch(0) {
-                    self.0.should -= 1;
-                    continue;
-                }
-                self.1.push(format!(
-                    "{}: {id} {}",
-                    report.path.display(),
-                    finding.message
-                ));
-            }
-        }
-        fn unreadable(&mut self, path: &Path, why: &str) {
-            self.0.unreadable += 1;
-            self.1.push(format!("{}: {why}", path.display()));
+    let checked = Checked::new(path);
+    let mut summary = Summary::default();
+    checked.reports.iter().for_each(|it| summary.add(it));
+    summary.unreadable += checked.unreadable.len() as u64;
+    let mut faults = Vec::new();
+    for (report, finding) in checked.findings() {
+        let (path, id) = (report.path.display(), finding.rule.id);
+        if NO_NUMBER.contains(&id) && WriteOptions::default().arch == Arch(0) {
+            summary.should -= 1;
+        } else {
+            faults.push(format!("{path}: {id} {}", finding.message));
         }
     }
-    let mut reports = Reports::default();
-    atf_conformance::check::check(path, &mut reports);
-    assert_eq!(reports.0.exit_status(severity), 0, "{:#?}", reports.1);
-    assert!(reports.0.files > 0);
-    reports.0
+    let status = summary.exit_status(severity);
+    assert_eq!(status, 0, "{faults:#?} {:#?}", checked.unreadable);
+    assert!(summary.files > 0);
+    summary
 }

@@ -84,12 +84,9 @@ fn damage_is_reported_after_the_last_event_by_every_reader() {
     let (_folder, path) = damaged(|_| {});
     let session: *mut AtfSessionReader = get!(atf_session_open(path.as_ptr(), 0));
     let merge: *mut AtfMerge = get!(atf_merge_open(session, 3, 4));
-    let mut events = [MaybeUninit::<AtfEvent>::uninit(); 16];
-    let (place, size) = (events.as_mut_ptr().cast(), events.len());
-    let count: usize = get!(atf_merge_next(merge, place, size));
-    let mut none = 7;
-    let status = call!(atf_merge_next(merge, place, size, &raw mut none));
-    assert_eq!((count, status), (2, AtfStatus::None));
+    let (status, events) = next(merge);
+    assert_eq!((status, events.len()), (AtfStatus::Ok, 2));
+    assert_eq!(next(merge).0, AtfStatus::None);
     // Only a part was read.
     assert_eq!(call!(atf_merge_unverified_count(merge)), 1);
     ok!(atf_merge_close(merge));

@@ -18,10 +18,6 @@ fn install(prefix: &Path) {
         .arg(prefix));
 }
 
-fn words(text: &str) -> Vec<String> {
-    text.split_whitespace().map(str::to_owned).collect()
-}
-
 /// Asserts that the shared library exports exactly the functions in `abi.txt`, each with the major
 /// version as its symbol version.
 #[track_caller]
@@ -71,10 +67,11 @@ fn pkg_config_and_cmake_find_the_installed_library() {
     if has("pkg-config") {
         let path = format!("-Wl,-rpath,{}", prefix.join("lib").display());
         for (package, more) in [("adatrace", Some(path)), ("adatrace-static", None)] {
-            let config = |what: &str| {
+            let config = |what: &str| -> Vec<String> {
                 let mut command = Command::new("pkg-config");
                 command.env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"));
-                words(&run(command.args([what, package])))
+                let flags = run(command.args([what, package]));
+                flags.split_whitespace().map(str::to_owned).collect()
             };
             let program = folder.path().join(format!("program_{package}"));
             let mut compile = Command::new("gcc");

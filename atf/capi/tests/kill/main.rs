@@ -33,9 +33,6 @@ const KILLS: usize = 50;
 const MOST_KILLS: usize = 60;
 /// Sizes of a writer's buffer, used in turn.
 const BUFFERS: [u64; 3] = [4 << 10, 16 << 10, 128 << 10];
-/// The number of events per thread in a run that is killed: far more than a thread can write before
-/// the kill, even if this process is paused for a while.
-const ENOUGH: u64 = 100_000_000;
 /// SIGKILL.
 const KILLED: i32 = 9;
 
@@ -61,7 +58,7 @@ impl Tracer {
     }
 
     /// Starts the tracer in a folder.
-    fn start(&self, folder: &Path, survive_kill: bool, buffer_size: u64, events: u64) -> Running {
+    fn start(&self, folder: &Path, survive_kill: bool, buffer_size: u64) -> Running {
         let returned = folder.join("returned");
         fs::write(&returned, [0; 64 * THREADS]).unwrap();
         let child = Command::new(&self.program)
@@ -69,7 +66,6 @@ impl Tracer {
             .arg(returned)
             .arg(if survive_kill { "1" } else { "0" })
             .arg(buffer_size.to_string())
-            .arg(events.to_string())
             .arg(self.how)
             .spawn();
         Running(child.unwrap())
@@ -130,7 +126,7 @@ fn kill(tracer: &Tracer, round: usize, survive_kill: bool, moments: &mut Moments
     let folder = TempDir::new().unwrap();
     let buffer_size = BUFFERS[round % BUFFERS.len()];
     let began = Instant::now();
-    let mut child = tracer.start(folder.path(), survive_kill, buffer_size, ENOUGH);
+    let mut child = tracer.start(folder.path(), survive_kill, buffer_size);
     let is_early = round % 10 == 9;
     let wait = moments.below(Duration::from_millis(if is_early { 4 } else { 10 }));
     let mut until = |is_reached: &dyn Fn([u64; THREADS]) -> bool| loop {
@@ -193,16 +189,9 @@ fn count(reader: &ThreadReader, id: u64) -> u64 {
     reader.index().event_count()
 }
 
-/// Counts of a recovered session.
-struct Recovered {
-    /// Events of each thread.
-    events: [u64; THREADS],
-    /// Events and details that came from a ring.
-    from_rings: u64,
-}
-
 /// Recovers a session, and asserts that the result breaks no rule and contains the written events.
-fn recovered(killed: &Killed) -> Recovered {
+/// Returns the number of each thread's events, and of events and details that came from a ring.
+fn recovered(killed: &Killed) -> ([u64; THREADS], u64) {
     let mut events = [0; THREADS];
     let out = killed.folder.path().join("recovered");
     let report = match recover(killed.session(), &out, &RecoverOptions::default()) {
@@ -210,8 +199,7 @@ fn recovered(killed: &Killed) -> Recovered {
         // The tracer was killed before it created a thread's folder.
         Err(error) if is_nothing(&error) => {
             assert_eq!(killed.returned, [0; THREADS]);
-            let from_rings = 0;
-            return Recovered { events, from_rings };
+            return (events, 0);
         }
         Err(error) => panic!("{error}"),
     };
@@ -230,8 +218,7 @@ fn recovered(killed: &Killed) -> Recovered {
         let counts = ["events", "details"].map(|lane| thread[lane]["from_ring"].as_u64());
         counts.into_iter().flatten().sum::<u64>()
     });
-    let from_rings = from_rings.sum();
-    Recovered { events, from_rings }
+    (events, from_rings.sum())
 }
 
 /// Returns whether there is no session to recover.
@@ -270,9 +257,8 @@ fn kills(how: &'static str) {
             let session = SessionReader::open(killed.session()).unwrap();
             assert_eq!(session.symbols().function(1).name, Some("a name"));
         }
-        let recovered = recovered(&killed);
-        for (id, (&events, &returned)) in recovered.events.iter().zip(&killed.returned).enumerate()
-        {
+        let (events, from_rings) = recovered(&killed);
+        for (id, (&events, &returned)) in events.iter().zip(&killed.returned).enumerate() {
             // There may be one more event, whose call was about to return.
             assert!(
                 events == returned || events == returned + 1,
@@ -281,7 +267,7 @@ fn kills(how: &'static str) {
             one_more += events - returned;
         }
         while_writing += usize::from(killed.was_writing);
-        found_in_rings += usize::from(recovered.from_rings > 0);
+        found_in_rings += usize::from(from_rings > 0);
     }
     println!(
         "{while_writing} kills while it wrote, {found_in_rings} with a ring, {one_more} one more"

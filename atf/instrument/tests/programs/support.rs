@@ -25,7 +25,6 @@ pub(crate) struct Program {
     link: Link,
 }
 
-/// The outcome of a run.
 pub(crate) struct Run {
     pub(crate) output: Output,
     pub(crate) sessions: Vec<PathBuf>,
@@ -106,7 +105,6 @@ impl Program {
         self.folder.path().join("traces")
     }
 
-    /// Runs the program with these arguments.
     pub(crate) fn run(&self, arguments: &[&str]) -> Run {
         self.run_with(arguments, &[])
     }
@@ -170,13 +168,11 @@ impl Run {
     }
 }
 
-/// A recorded session.
 pub(crate) struct Trace {
     pub(crate) reader: SessionReader,
     path: PathBuf,
 }
 
-/// The calls of a session.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Calls {
     pub(crate) returned: u64,

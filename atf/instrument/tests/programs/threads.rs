@@ -39,12 +39,12 @@ fn a_signal_handler_s_events_are_recorded_or_counted_as_lost() {
 }
 
 #[test]
-fn a_thread_s_stack_may_be_small() {
+fn small_stacks_and_destructors_of_keys_lose_no_calls() {
     Program::each("life.c", |program| {
-        for stack in ["small", "sigaltstack"] {
-            let run = program.run(&[stack]);
+        for mode in ["small", "sigaltstack", "keys"] {
+            let run = program.run(&[mode]);
             let trace = run.session().accepted();
-            assert_eq!(trace.calls().returned, run.counted(), "{stack}");
+            assert_eq!(trace.calls().returned, run.counted(), "{mode}");
             assert_eq!(trace.threads().len(), 2);
         }
     });
@@ -88,15 +88,6 @@ fn a_program_that_closes_all_descriptors_harms_neither_its_files_nor_the_trace()
         let own = program.folder.path().join("own");
         let run = program.run(&["close", own.to_str().unwrap()]);
         assert_eq!(fs::read_to_string(own).unwrap(), "first\nlast\n");
-        let trace = run.session().accepted();
-        assert_eq!(trace.calls().returned, run.counted());
-    });
-}
-
-#[test]
-fn the_destructors_of_a_thread_s_keys_are_recorded() {
-    Program::each("life.c", |program| {
-        let run = program.run(&["keys"]);
         let trace = run.session().accepted();
         assert_eq!(trace.calls().returned, run.counted());
     });

@@ -80,16 +80,6 @@ impl Ended {
         }
     }
 
-    /// Puts back a ring that [`take_first`](Self::take_first) returned.
-    fn put_back(&mut self, kept: Kept) {
-        let kept = self.counted(kept.ring, kept.ended_ns);
-        self.rings.push_front(kept);
-    }
-
-    fn take_first(&mut self) -> Option<Kept> {
-        self.take(0)
-    }
-
     fn take(&mut self, at: usize) -> Option<Kept> {
         let kept = self.rings.remove(at)?;
         self.size = self.size.saturating_sub(kept.size);
@@ -105,7 +95,7 @@ impl Ended {
             return self.take(at);
         }
         let is_over = self.size > self.most && self.rings.len() > 1;
-        is_over.then(|| self.take_first()).flatten()
+        is_over.then(|| self.take(0)).flatten()
     }
 }
 
@@ -129,7 +119,7 @@ impl Drainer {
         let due = self.ended.rings.iter().take_while(is_decided).count();
         let mut held = Vec::new();
         for _ in 0..due {
-            let Some(mut kept) = self.ended.take_first() else {
+            let Some(mut kept) = self.ended.take(0) else {
                 break;
             };
             match kept.ring.step(requests, self.windows.as_ref()) {
@@ -138,7 +128,8 @@ impl Drainer {
             }
         }
         for kept in held.into_iter().rev() {
-            self.ended.put_back(kept);
+            let kept = self.ended.counted(kept.ring, kept.ended_ns);
+            self.ended.rings.push_front(kept);
         }
     }
 
@@ -169,7 +160,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::drainer::tests::{drainer_with, manifest, new_thread, pass};
+    use crate::drainer::tests::{drainer_with, manifest, new_thread, pass, trigger};
     use crate::segments::Segments;
     use crate::{Lanes, Segment, Window};
     use atf::clock::now_ns;
@@ -241,7 +232,7 @@ mod tests {
         let mut recorder = new_thread(&mut drainer, 0)?;
         let event = || Event::new(now_ns(), 7, EventKind::CALL, 1);
         assert!(recorder.record(&event()).is_ok());
-        drainer.shared.triggers.fire();
+        trigger(&drainer).fire();
         pass(&mut drainer);
         assert!(recorder.record(&event()).is_ok());
         drop(recorder);
@@ -256,7 +247,7 @@ mod tests {
         assert!(size(&drainer) < before);
         assert_eq!(counted(&drainer), (size(&drainer), 0));
         // Taking a ring subtracts exactly the size that was added for it.
-        assert!(drainer.ended.take_first().is_some());
+        assert!(drainer.ended.take(0).is_some());
         assert_eq!(counted(&drainer), (0, 0));
         Ok(())
     }

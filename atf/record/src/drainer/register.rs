@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use atf::{Error, ErrorKind, Result};
 
-use super::{Drainer, Ring};
-use crate::output::{Output, Target as _};
+use super::{Drainer, Output, Ring};
+use crate::drain::Target as _;
 use crate::thread::Direct;
 use crate::{Capacity, ThreadRecorder, channel_for, ring_size};
 
@@ -65,7 +65,7 @@ impl Drainer {
 
     /// Connects a thread's recorder to the thread's files, through a ring unless the session
     /// survives a kill.
-    fn connect(&mut self, output: Output, capacity: Capacity) -> Result<ThreadRecorder> {
+    fn connect(&mut self, output: Output, mut capacity: Capacity) -> Result<ThreadRecorder> {
         let (shared, thread_id) = (&self.shared, output.thread_id());
         if self.session.options().survive_kill {
             let (writer, direct) = Direct::new(thread_id, output.into_writer()?);
@@ -79,7 +79,6 @@ impl Drainer {
         // The capacity was checked when the recording started.
         let options = &shared.options;
         let is_judged = options.window.is_some();
-        let mut capacity = capacity;
         let (mut recorder, mut drain) = loop {
             match channel_for(capacity, options.overflow, is_judged) {
                 Ok(made) => break made,
@@ -95,11 +94,12 @@ impl Drainer {
             }
         };
         // A window gets half of a ring.
-        drain.want(options.capacity.events / 2);
-        let losses = (thread_id, drain.losses());
-        shared.lock().losses.threads.push(losses);
+        drain.wanted = options.capacity.events / 2;
+        let mut state = shared.lock();
+        state.losses.threads.push((thread_id, drain.losses()));
         let is_smaller = capacity != options.capacity;
-        self.smaller_rings = self.smaller_rings.saturating_add(is_smaller.into());
+        state.smaller_rings = state.smaller_rings.saturating_add(is_smaller.into());
+        drop(state);
         self.rings.push(Ring::new(drain, output));
         recorder.drain = Arc::clone(&shared.watched);
         Ok(ThreadRecorder::with_ring(thread_id, recorder))

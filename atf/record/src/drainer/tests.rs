@@ -53,10 +53,14 @@ pub(super) fn pass(drainer: &mut Drainer) {
     drainer.drain(&requests);
 }
 
+pub(super) fn trigger(drainer: &Drainer) -> Trigger {
+    Trigger(Arc::clone(&drainer.shared.triggers))
+}
+
 /// Returns how many triggers a pass serves if `meanwhile` runs just after the pass begins.
-fn served(drainer: &mut Drainer, meanwhile: impl FnOnce(&Shared)) -> u64 {
+fn served(drainer: &mut Drainer, meanwhile: impl FnOnce()) -> u64 {
     let mut requests = drainer.take_requests();
-    meanwhile(&drainer.shared);
+    meanwhile();
     drainer.look_at_triggers(&mut requests);
     requests.triggers
 }
@@ -180,10 +184,11 @@ fn a_manifest_without_changes_is_not_written_again() -> Result<()> {
 #[test]
 fn a_trigger_after_the_time_of_a_pass_is_served_by_the_next_one() -> Result<()> {
     let mut drainer = drainer()?;
-    drainer.shared.triggers.fire();
-    let fire = |shared: &Shared| assert!(shared.triggers.fire() > 0);
+    let trigger = trigger(&drainer);
+    trigger.fire();
+    let fire = || assert!(trigger.fire() > 0);
     assert_eq!(served(&mut drainer, fire), 1);
-    assert_eq!(served(&mut drainer, |_| {}), 2);
+    assert_eq!(served(&mut drainer, || {}), 2);
     Ok(())
 }
 
@@ -191,7 +196,7 @@ fn a_trigger_after_the_time_of_a_pass_is_served_by_the_next_one() -> Result<()> 
 fn a_process_that_waits_for_its_last_trigger_is_not_expected_to_continue() -> Result<()> {
     let mut drainer = drainer()?;
     let requests = drainer.take_requests();
-    Trigger(Arc::clone(&drainer.shared.triggers)).fire_last();
+    trigger(&drainer).fire_last();
     for (served, is_ending) in [(0, true), (1, false)] {
         drainer.shared.triggers.serve(served);
         drainer.manifest_interval = Duration::ZERO;
@@ -220,7 +225,7 @@ fn symbols_that_are_too_large_cause_no_lost_events() -> Result<()> {
     assert!(recorder.record(&event).is_ok());
     drop(recorder);
     pass(&mut drainer);
-    let error = drainer.shared.finish(&Drained::default()).err();
+    let error = drainer.shared.finish(None).err();
     let is_too_large = |error: &Error| matches!(error.kind(), ErrorKind::ManifestTooLarge { .. });
     assert!(error.as_ref().is_some_and(is_too_large), "{error:?}");
     assert_eq!(manifest(&memory).threads.len(), 1);
@@ -232,7 +237,7 @@ fn symbols_that_are_too_large_cause_no_lost_events() -> Result<()> {
 fn the_thread_that_crashed_is_written_first() -> Result<()> {
     let mut drainer = drainer()?;
     let _recorders = [0, 1, 2].map(|thread_id| new_thread(&mut drainer, thread_id));
-    let trigger = Trigger(Arc::clone(&drainer.shared.triggers));
+    let trigger = trigger(&drainer);
     trigger.put_first(1);
     trigger.fire_last();
     pass(&mut drainer);
@@ -244,10 +249,10 @@ fn the_thread_that_crashed_is_written_first() -> Result<()> {
 #[test]
 fn no_trigger_is_served_while_events_are_held_for_another_one() -> Result<()> {
     let mut drainer = drainer()?;
-    drainer.shared.triggers.fire();
+    trigger(&drainer).fire();
     drainer.shared.triggers.begun.fetch_add(1, Ordering::SeqCst);
-    assert_eq!(served(&mut drainer, |_| {}), 0);
+    assert_eq!(served(&mut drainer, || {}), 0);
     drainer.shared.triggers.begun.fetch_sub(1, Ordering::SeqCst);
-    assert_eq!(served(&mut drainer, |_| {}), 1);
+    assert_eq!(served(&mut drainer, || {}), 1);
     Ok(())
 }

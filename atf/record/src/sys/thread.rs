@@ -17,15 +17,11 @@ pub(crate) type Joining = Box<dyn FnOnce() -> bool + Send>;
 pub(crate) fn spawn(work: Work) -> io::Result<Joining> {
     use std::mem::MaybeUninit;
     use std::ptr;
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicBool, Ordering};
 
     /// The stack's size in bytes, as for `std` threads.
     const STACK: usize = 2 << 20;
 
-    let has_ended = Arc::new(AtomicBool::new(false));
-    let task = (work, Arc::clone(&has_ended));
-    let task = Box::into_raw(Box::new(task));
+    let task = Box::into_raw(Box::new(work));
     let mut attributes = MaybeUninit::uninit();
     // SAFETY: the pointer refers to the attributes, which the call initializes.
     unsafe { libc::pthread_attr_init(attributes.as_mut_ptr()) };
@@ -46,9 +42,11 @@ pub(crate) fn spawn(work: Work) -> io::Result<Joining> {
     // SAFETY: the call succeeded, so it wrote the id.
     let thread = unsafe { thread.assume_init() };
     Ok(Box::new(move || {
-        // SAFETY: the thread is not detached, and this function joins it only once.
-        let status = unsafe { libc::pthread_join(thread, ptr::null_mut()) };
-        status == 0 && has_ended.load(Ordering::Acquire)
+        let mut result = ptr::null_mut();
+        // SAFETY: the thread is not detached, and this function joins it only once. The call writes
+        // a pointer to `result`.
+        let status = unsafe { libc::pthread_join(thread, &raw mut result) };
+        status == 0 && result.is_null()
     }))
 }
 
@@ -57,19 +55,17 @@ mod unix {
     use std::ffi::c_void;
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::ptr;
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicBool, Ordering};
 
-    /// Does the work that `spawn` passes, and records whether it ended without a panic.
+    /// Does the work that `spawn` passes. Returns null if it ended without a panic.
     pub(super) extern "C" fn begin(task: *mut c_void) -> *mut c_void {
         // SAFETY: `spawn` passes a pointer of this type from `Box::into_raw`, only to this thread.
-        let task = unsafe { Box::from_raw(task.cast::<(super::Work, Arc<AtomicBool>)>()) };
-        let (work, has_ended) = *task;
+        let work = unsafe { Box::from_raw(task.cast::<super::Work>()) };
         set_name();
         // The panic hook has already reported any panic on standard error.
-        let ended = catch_unwind(AssertUnwindSafe(work));
-        has_ended.store(ended.is_ok(), Ordering::Release);
-        ptr::null_mut()
+        match catch_unwind(AssertUnwindSafe(*work)) {
+            Ok(()) => ptr::null_mut(),
+            Err(_) => ptr::dangling_mut(),
+        }
     }
 
     /// Names the calling thread, for users who inspect the process.

@@ -11,7 +11,7 @@ use atf::index::IndexReader;
 use atf::manifest::{Loss, Manifest};
 use atf::write::{Detail, SessionWriter, WriteOptions};
 use atf::{DetailEventType, ErrorKind};
-use atf_record::{Capacity, Lost, Overflow, RecordOptions, Recording, Segment};
+use atf_record::{Capacity, Lost, Overflow, RecordOptions, Recording, Segment, ThreadRecorder};
 use tempfile::TempDir;
 
 use crate::{event, many, read};
@@ -32,6 +32,15 @@ pub(crate) fn start_in_new_folder(
     let folder = tempfile::tempdir().unwrap();
     let recording = start(folder.path(), survive_kill, options);
     (folder, recording)
+}
+
+/// Starts a recording through rings in a new folder, and registers a thread.
+pub(crate) fn start_thread(options: &RecordOptions) -> (TempDir, Recording, ThreadRecorder) {
+    let (folder, recording) = start_in_new_folder(false, options);
+    let thread = recording.thread(None).unwrap();
+    // The pass that registers a thread also drains it. Wait for the next pass.
+    recording.flush(DEADLINE).unwrap();
+    (folder, recording, thread)
 }
 
 /// Returns options for a blocking ring of `events` events.
@@ -162,10 +171,7 @@ fn the_manifest_lists_the_losses_of_a_full_ring() {
     let options = RecordOptions::default()
         .capacity(Capacity::default().events(4).payload_size(1000))
         .interval(DEADLINE);
-    let (folder, recording) = start_in_new_folder(false, &options);
-    let mut thread = recording.thread(None).unwrap();
-    // The pass that registers a thread also drains it. Wait for the next pass.
-    recording.flush(DEADLINE).unwrap();
+    let (folder, recording, mut thread) = start_thread(&options);
     let (mut events, mut details) = (0, 0);
     for n in 0..10 {
         match thread.record_with_detail(&event(n), &detail) {

@@ -14,7 +14,7 @@ use atf::{DetailEventType, ErrorKind, EventKind};
 use atf_record::{Capacity, Lanes, Lost, Overflow, RecordOptions, RecordSummary, Window};
 
 use crate::many;
-use crate::recording::{DEADLINE, manifest, start_in_new_folder, thread_folder};
+use crate::recording::{DEADLINE, manifest, start_in_new_folder, start_thread, thread_folder};
 
 const MILLISECOND: Duration = Duration::from_millis(1);
 
@@ -111,8 +111,7 @@ fn only_the_details_around_a_trigger_of_a_busy_program_are_kept() {
 fn a_flight_recorder_writes_the_last_seconds_when_it_is_stopped() {
     let window = Window::default().lanes(Lanes::Both).on_stop(true);
     let window = window.pre_roll(Duration::from_secs(30));
-    let (folder, recording) = start_in_new_folder(false, &sleepy(1000, 0, window));
-    let mut thread = recording.thread(None).unwrap();
+    let (folder, recording, mut thread) = start_thread(&sleepy(1000, 0, window));
     let now = now_ns();
     let minute = 60_000_000_000;
     let past = (1..=15)
@@ -137,9 +136,7 @@ fn events_that_a_trigger_requests_too_late_count_as_lost() {
     for (lanes, expected) in [(Lanes::Details, (0, 6)), (Lanes::Both, (6, 0))] {
         let window = Window::default().lanes(lanes).pre_roll(DEADLINE);
         let options = sleepy(8, 100, window).overflow(Overflow::DropNewest);
-        let (folder, recording) = start_in_new_folder(false, &options);
-        let mut thread = recording.thread(None).unwrap();
-        recording.flush(DEADLINE).unwrap();
+        let (folder, recording, mut thread) = start_thread(&options);
         let base = base();
         for n in 0..8 {
             thread
@@ -180,9 +177,7 @@ fn only_discarded_events_just_before_the_trigger_count_as_lost() {
     // Test a window of fixed length, and a window that covers everything in the ring.
     for (pre_roll, lost) in [(DEADLINE, 96), (Duration::MAX, 0)] {
         let window = Window::default().lanes(Lanes::Both).pre_roll(pre_roll);
-        let (folder, recording) = start_in_new_folder(false, &sleepy(8, 0, window));
-        let mut thread = recording.thread(None).unwrap();
-        recording.flush(DEADLINE).unwrap();
+        let (folder, recording, mut thread) = start_thread(&sleepy(8, 0, window));
         let now = now_ns();
         let long_ago = now.saturating_sub(HOUR).min(now / 2);
         for base in [long_ago, now] {
@@ -231,8 +226,7 @@ fn a_thread_never_waits_for_room_that_a_held_payload_needs() {
         let options = sleepy(*events, *payload_size, window)
             .interval(MILLISECOND)
             .overflow(Overflow::Block);
-        let (folder, recording) = start_in_new_folder(false, &options);
-        let mut thread = recording.thread(None).unwrap();
+        let (folder, recording, mut thread) = start_thread(&options);
         let (send, receive) = mpsc::channel();
         let (recorded, stopped) = thread::scope(|scope| {
             scope.spawn(move || {
@@ -265,8 +259,7 @@ fn a_thread_never_waits_for_room_that_a_held_payload_needs() {
 #[test]
 fn an_open_window_keeps_events_until_it_is_closed() {
     let window = Window::default().pre_roll(DEADLINE).post_roll(DEADLINE);
-    let (folder, recording) = start_in_new_folder(false, &sleepy(64, 1000, window));
-    let mut thread = recording.thread(None).unwrap();
+    let (folder, recording, mut thread) = start_thread(&sleepy(64, 1000, window));
     let mut expected = Vec::new();
     for is_open in [false, true, true, false, false, true] {
         recording.set_window_open(is_open).unwrap();
@@ -288,8 +281,7 @@ fn an_open_window_keeps_events_until_it_is_closed() {
 
 #[test]
 fn no_trigger_is_lost_if_there_are_more_than_the_drain_distinguishes() {
-    let (folder, recording) = start_in_new_folder(false, &sleepy(2048, 1000, Window::default()));
-    let mut thread = recording.thread(None).unwrap();
+    let (folder, recording, mut thread) = start_thread(&sleepy(2048, 1000, Window::default()));
     let base = base();
     for n in 0..1000 {
         thread
@@ -312,8 +304,7 @@ fn no_trigger_is_lost_if_there_are_more_than_the_drain_distinguishes() {
 
 #[test]
 fn nothing_is_discarded_while_a_trigger_reads_its_clock() {
-    let (folder, recording) = start_in_new_folder(false, &sleepy(64, 64, Window::default()));
-    let mut thread = recording.thread(None).unwrap();
+    let (folder, recording, mut thread) = start_thread(&sleepy(64, 64, Window::default()));
     let read_clock = || {
         let now = now_ns();
         let recorded = thread.record_with_detail(&call(now), &detail(b"x"));
@@ -331,8 +322,7 @@ fn nothing_is_discarded_while_a_trigger_reads_its_clock() {
 fn a_trigger_s_events_are_in_the_files_after_waiting_for_it() {
     let window = Window::default().lanes(Lanes::Both).pre_roll(DEADLINE);
     let options = sleepy(64, 0, window).interval(MILLISECOND);
-    let (folder, recording) = start_in_new_folder(false, &options);
-    let mut thread = recording.thread(None).unwrap();
+    let (folder, recording, mut thread) = start_thread(&options);
     let trigger = recording.trigger_handle();
     for round in 1..=5 {
         thread.record(&call(now_ns())).unwrap();
@@ -348,8 +338,7 @@ fn a_trigger_s_events_are_in_the_files_after_waiting_for_it() {
 
 #[test]
 fn all_events_are_in_the_files_after_waiting_for_a_trigger_without_a_window() {
-    let (folder, recording) = start_in_new_folder(false, &RecordOptions::default());
-    let mut thread = recording.thread(None).unwrap();
+    let (folder, recording, mut thread) = start_thread(&RecordOptions::default());
     thread.record(&call(1)).unwrap();
     recording.trigger();
     assert!(recording.wait_for_triggers(DEADLINE));
@@ -363,8 +352,7 @@ fn ended_threads_keep_their_last_events_even_if_more_than_max_threads_have_recor
     let window = window.pre_roll(Duration::MAX);
     // Each ring uses 160 MiB, so 15 of them would not fit into 512 MiB.
     let options = sleepy(5 << 20, 16, window).max_threads(2);
-    let (folder, recording) = start_in_new_folder(false, &options);
-    let mut living = recording.thread(None).unwrap();
+    let (folder, recording, mut living) = start_thread(&options);
     living.record_with_detail(&call(1), &detail(b"x")).unwrap();
     for id in 1..16 {
         let mut thread = recording.thread(None).unwrap();
@@ -422,8 +410,7 @@ fn unwritten(session: &Path) -> Option<u64> {
 fn a_last_trigger_that_was_served_leaves_nothing_unwritten_unless_the_process_keeps_running() {
     let window = Window::default().lanes(Lanes::Both).pre_roll(DEADLINE);
     let options = sleepy(8, 0, window).interval(MILLISECOND);
-    let (folder, recording) = start_in_new_folder(false, &options);
-    let mut thread = recording.thread(None).unwrap();
+    let (folder, recording, mut thread) = start_thread(&options);
     let trigger = recording.trigger_handle();
     thread.record(&call(now_ns())).unwrap();
     // An ordinary trigger does not mean that the process will end, so events are still reported as
@@ -451,9 +438,7 @@ fn a_last_trigger_that_was_served_leaves_nothing_unwritten_unless_the_process_ke
 #[test]
 fn a_last_trigger_reports_its_losses() {
     let window = Window::default().lanes(Lanes::Both).pre_roll(DEADLINE);
-    let (folder, recording) = start_in_new_folder(false, &sleepy(8, 0, window));
-    let mut thread = recording.thread(None).unwrap();
-    recording.flush(DEADLINE).unwrap();
+    let (folder, recording, mut thread) = start_thread(&sleepy(8, 0, window));
     let first = now_ns();
     for n in 0..8 {
         thread.record(&call(first + n)).unwrap();

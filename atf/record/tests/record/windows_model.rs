@@ -7,7 +7,7 @@ use atf_record::{Lanes, Window};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::recording::{DEADLINE, start_in_new_folder};
+use crate::recording::{DEADLINE, start_thread};
 use crate::windows::{base, call, detail, sleepy, times};
 
 #[derive(Debug, Clone)]
@@ -141,10 +141,7 @@ proptest! {
             .pre_roll(Duration::from_nanos(pre_roll))
             .post_roll(Duration::from_nanos(post_roll));
         let mut model = Model { events, payload_size, lanes, pre_roll, post_roll, ..Model::default() };
-        let (folder, recording) = start_in_new_folder(false, &sleepy(events, payload_size, window));
-        let mut thread = recording.thread(None).unwrap();
-        // Wait for the end of the pass that created the thread.
-        recording.flush(DEADLINE).unwrap();
+        let (folder, recording, mut thread) = start_thread(&sleepy(events, payload_size, window));
         let payload = [0x5a; 40];
         let mut time = base();
         for step in steps {
