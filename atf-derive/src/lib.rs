@@ -51,8 +51,6 @@
 //!   `src/wire/generated` of crate `atf`: they need only `zerocopy`.
 
 mod errors;
-#[cfg(test)]
-mod golden;
 mod open_enum;
 mod record;
 

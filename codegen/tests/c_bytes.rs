@@ -8,6 +8,7 @@ mod support;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use atf_samples::files::hex;
 use atf_samples::layout::{Field, FieldKind, Record, little_endian};
 use atf_spec::layout::camel_case;
 use support::{Bench, Compiler, headers, layout, text};
@@ -96,7 +97,7 @@ fn a_tracer_written_to_s1_compiles_and_writes_the_bytes_of_s1() {
         for (name, expected) in [("index.atf", INDEX), ("detail.atf", DETAIL)] {
             let path = folder.path().join("thread_5").join(name);
             let found = fs::read(path).expect("the tracer wrote it");
-            assert_eq!(lines(&found), lines(&bytes(expected)), "{compiler}: {name}");
+            assert_eq!(lines(&found), lines(&hex(expected)), "{compiler}: {name}");
         }
     }
 }
@@ -170,11 +171,6 @@ const DETAIL: &str = "
     FC 00 00 00  00 00 00 00  D0 07 00 00  00 00 00 00
     A0 0F 00 00  00 00 00 00  00 00 00 00  00 00 00 00
     00 00 00 00  00 00 00 00  00 00 00 00  00 00 00 00";
-
-fn bytes(hex: &str) -> Vec<u8> {
-    let byte = |digits| u8::from_str_radix(digits, 16).expect("two hexadecimal digits");
-    hex.split_whitespace().map(byte).collect()
-}
 
 /// Formats bytes as lines of sixteen, each with its offset, so that a difference is easy to find.
 fn lines(bytes: &[u8]) -> Vec<String> {

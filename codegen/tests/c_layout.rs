@@ -31,7 +31,6 @@ fn compilers_find_every_size_offset_and_value_of_the_layout() {
     }
 }
 
-/// Returns the lines that the probe must print.
 fn expected_probe(layout: &Layout) -> Vec<String> {
     let mut lines = Vec::new();
     for (record, wire) in records(layout) {

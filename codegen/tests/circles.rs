@@ -198,13 +198,6 @@ impl Package {
     }
 }
 
-/// Returns the packages whose modules must not form a cycle.
-fn packages() -> Vec<String> {
-    let mut packages = members();
-    packages.extend(["python", "python/tables"].map(str::to_owned));
-    packages
-}
-
 /// Returns whether an item is part of the library rather than of its tests or documentation.
 fn is_built(attributes: &[Attribute]) -> bool {
     attributes.iter().all(|attribute| {
@@ -280,7 +273,9 @@ fn reduce<T>(edges: &mut BTreeMap<(String, String), T>) {
 fn modules_use_each_other_in_one_direction() {
     let mut circles = Vec::new();
     let mut closing = BTreeSet::new();
-    for package in packages().iter().map(|name| Package::read(name)) {
+    let mut packages = members();
+    packages.extend(["python", "python/tables"].map(str::to_owned));
+    for package in packages.iter().map(|name| Package::read(name)) {
         for mut edges in package.edges().into_values() {
             let mut all = edges.clone();
             reduce(&mut all);

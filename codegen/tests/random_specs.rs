@@ -25,6 +25,7 @@ use atf_samples::readers::is_writer;
 use atf_samples::tools::{answers, has};
 use atf_spec::layout::Layout;
 use atf_spec::model::ManifestFile;
+use lua::run;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -491,19 +492,6 @@ fn check_lua(folder: &Path, files: &[Read]) -> Result<(), String> {
 fn write(path: &Path, bytes: &[u8]) {
     fs::create_dir_all(path.parent().expect("a folder")).expect("a temporary folder");
     fs::write(path, bytes).expect("a temporary file");
-}
-
-fn run(command: &mut Command) -> Result<String, String> {
-    let output = command.output().map_err(|error| error.to_string())?;
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    if output.status.success() {
-        return Ok(text(&output.stdout));
-    }
-    Err(format!(
-        "{command:?}\n{}{}",
-        text(&output.stderr),
-        text(&output.stdout)
-    ))
 }
 
 /// Tries a random spec. If it fails, returns the changes that are needed for the failure, and why.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use atf_spec::holds::Hold;
 use atf_spec::origin::BUILT_IN;
-use atf_spec::yaml::{FileId, Node, Value as Yaml};
+use atf_spec::yaml::{At, FileId, Node, Value as Yaml};
 use jsonschema::Validator;
 use repository::{members, root, text};
 use serde_json::Value;
@@ -43,10 +43,7 @@ fn value(node: &Node) -> Value {
         Yaml::Text(text) => text.as_str().into(),
         Yaml::Seq(items) => items.iter().map(value).collect(),
         Yaml::Map(entries) => {
-            let entry = |(key, node): &(_, Node)| {
-                let key: &atf_spec::yaml::Key = key;
-                (key.text.clone(), value(node))
-            };
+            let entry = |(key, node): &(At<String>, Node)| (key.value.clone(), value(node));
             Value::Object(entries.iter().map(entry).collect())
         }
     }

@@ -85,13 +85,13 @@ const LANGUAGES: &[Language] = &[
     },
 ];
 
-/// The lines to put before a fragment that is not a complete program, by its first words.
-const FRAGMENTS: &[(&str, &str)] = &[(
+/// The first words of a fragment that is not a complete program, and the lines to put before it.
+const FRAGMENT: (&str, &str) = (
     "for (const block",
     "import { IndexFile } from \"@adatrace/reader\";\nimport { FileSource } from \"@adatrace/reader/node\";\n\
      const file = new IndexFile(new FileSource(\"thread_0/index.atf\"));\n\
      const count = (kind: number, _: number) => console.log(kind);\n",
-)];
+);
 
 fn root() -> PathBuf {
     fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).expect("the root")
@@ -135,9 +135,11 @@ fn the_examples_in_each_language_run() {
                     put(Path::new(path), bytes);
                 }
             }
-            let fragment = FRAGMENTS.iter().find(|(first, _)| text.starts_with(first));
-            let before = fragment.map_or(language.around.0, |(_, before)| before);
-            let whole = format!("{before}{text}{}", language.around.1);
+            let (mut before, after) = language.around;
+            if text.starts_with(FRAGMENT.0) {
+                before = FRAGMENT.1;
+            }
+            let whole = format!("{before}{text}{after}");
             put(Path::new(language.file), whole.as_bytes());
             let output = Command::new("sh")
                 .args(["-e", "-c", language.script])
@@ -165,7 +167,7 @@ fn check(text: &str, printed: &str, folder: &Path) {
     }
     let lines: Vec<_> = printed.lines().collect();
     let events = kinds(&folder.join("thread_0"));
-    if text.starts_with("for (const block") {
+    if text.starts_with(FRAGMENT.0) {
         let all: Vec<_> = events.iter().map(|kind| kind.0.to_string()).collect();
         assert_eq!(lines, all);
         return;

@@ -159,7 +159,12 @@ pub fn changes(old: &Value, new: &Value) -> Vec<Change> {
     let is_new = |subject: &str| has(new, subject) && !has(old, subject);
     // A member that exists in only one of them cannot be compared.
     for key in members(new).filter(|key| old.get(key).is_some()) {
-        Place::top(key).compare(&old[key], &new[key], &mut found);
+        let path = key.to_owned();
+        let place = Place {
+            path,
+            ..Place::default()
+        };
+        place.compare(&old[key], &new[key], &mut found);
     }
     for added in found
         .iter_mut()
@@ -192,7 +197,7 @@ pub fn changes(old: &Value, new: &Value) -> Vec<Change> {
 }
 
 /// A place in both trees.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct Place {
     /// The keys that lead to it: `records.layouts.fields`.
     path: String,
@@ -205,15 +210,6 @@ struct Place {
 }
 
 impl Place {
-    fn top(key: &str) -> Self {
-        Self {
-            path: key.to_owned(),
-            subject: String::new(),
-            within: String::new(),
-            wire: None,
-        }
-    }
-
     /// Returns the place of an item of this list.
     fn item(&self, item: &Value) -> Self {
         let name = name(item).unwrap_or_default();
@@ -274,11 +270,9 @@ impl Place {
         let mut known = Vec::new();
         for new in news {
             let place = self.item(new);
+            let is_renamed = |old: &&Value| self.is_renamed(old, new, olds, news);
             let old = olds.iter().find(|old| is_same(old, new));
-            let old = old.or_else(|| {
-                olds.iter()
-                    .find(|old| self.is_renamed(old, new, olds, news))
-            });
+            let old = old.or_else(|| olds.iter().find(is_renamed));
             match old {
                 Some(old) => {
                     known.push(old);

@@ -1,6 +1,19 @@
-//! Faults in the spec's files.
+//! Faults in the spec's files, and their places.
 
-use crate::place::Place;
+/// Identifies a loaded file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct FileId(pub u32);
+
+/// A range of bytes in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Place {
+    /// The file.
+    pub file: FileId,
+    /// The first byte's offset.
+    pub start: u32,
+    /// The offset after the last byte.
+    pub end: u32,
+}
 
 /// A fault: a message, its place, and related places.
 #[derive(Debug, Clone, PartialEq, Eq)]

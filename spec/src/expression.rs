@@ -79,8 +79,8 @@ struct Compiler<'a> {
 }
 
 impl Compiler<'_> {
-    fn fault<T>(&mut self, at: &At<T>, why: String) {
-        self.faults.push(Diagnostic::error(at.place, why));
+    fn fault<T>(&mut self, at: &At<T>, why: impl Into<String>) {
+        self.faults.push(at.fault(why));
     }
 
     fn reading(&mut self) -> Vec<Step> {
@@ -90,10 +90,9 @@ impl Compiler<'_> {
                 (Some(text), None, None) => self.requirement(step, text),
                 (None, Some(name), Some(text)) => self.value(step, name, text),
                 _ => {
-                    let place = step.requires.as_ref().or(step.value.as_ref());
-                    let place = place.map_or(self.file.file.place, |text| text.place);
+                    let at = step.requires.as_ref().or(step.value.as_ref());
                     let why = "a step either has `requires` or `value` and `is`";
-                    self.faults.push(Diagnostic::error(place, why));
+                    self.fault(at.unwrap_or(&self.file.file), why);
                     None
                 }
             };
@@ -122,7 +121,7 @@ impl Compiler<'_> {
             let (role, field) = self.path(&own.field);
             if !["header", "footer"].contains(&role.as_str()) {
                 let why = "only fields of `header` and `footer` are derived";
-                self.fault(&own.field, why.to_owned());
+                self.fault(&own.field, why);
             }
             if all.iter().any(|one| one.role == role && one.field == field) {
                 self.fault(&own.field, format!("`{}` is derived twice", own.field));
@@ -145,18 +144,17 @@ impl Compiler<'_> {
     fn requirement(&mut self, step: &StepSpec, text: &At<String>) -> Option<Step> {
         let (requires, kind) = self.step(text)?;
         if kind != Kind::Bool {
-            self.fault(text, "a requirement is a truth value".to_owned());
+            self.fault(text, "a requirement is a truth value");
         }
         let (Some(field), Some(rule), Some(expected)) = (&step.field, &step.rule, &step.expected)
         else {
-            let why = "a requirement has `field`, `expected` and `rule`";
-            self.fault(text, why.to_owned());
+            self.fault(text, "a requirement has `field`, `expected` and `rule`");
             return None;
         };
         self.rule(rule);
         if expected.contains(['"', '\\']) {
             let why = "`expected` has no quotes and no backslashes: it becomes a string";
-            self.fault(text, why.to_owned());
+            self.fault(text, why);
         }
         let (role, name) = self.path(field);
         let at = match &step.at {
@@ -164,7 +162,7 @@ impl Compiler<'_> {
             Some(text) => match self.step(text)? {
                 (at, Kind::Number) => Some(at),
                 _ => {
-                    self.fault(text, "an offset is a number".to_owned());
+                    self.fault(text, "an offset is a number");
                     None
                 }
             },
@@ -190,7 +188,7 @@ impl Compiler<'_> {
     fn step(&mut self, text: &At<String>) -> Option<(Expression, Kind)> {
         let (lets, is, kind) = self.body(text, Vec::new())?;
         if !lets.is_empty() {
-            self.fault(text, "a step has no `let`: make it a function".to_owned());
+            self.fault(text, "a step has no `let`: make it a function");
         }
         Some((is, kind))
     }

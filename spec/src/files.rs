@@ -5,8 +5,7 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 
-use crate::diagnostic::Diagnostic;
-use crate::place::{FileId, Place};
+use crate::diagnostic::{Diagnostic, FileId, Place};
 use crate::yaml::Node;
 
 /// A file of the spec.
@@ -83,13 +82,6 @@ impl Files {
         format!("{}:{line}:{column}", file.path)
     }
 
-    /// Returns a place as a YAML path, such as `fields[3].wire.1.offset`.
-    #[must_use]
-    pub fn yaml_path(&self, place: Place) -> String {
-        let root = self.get(place.file).and_then(|file| file.root.as_ref());
-        root.map(|root| root.path_of(place)).unwrap_or_default()
-    }
-
     /// Renders diagnostics sorted by place, each with a file, a line, a YAML path and a caret.
     #[must_use]
     pub fn render(&self, diagnostics: &[Diagnostic], colour: bool) -> String {
@@ -127,7 +119,9 @@ impl Files {
         for (place, label) in &diagnostic.related {
             group = group.elements(self.snippet(*place, Some(label), AnnotationKind::Context));
         }
-        let path = self.yaml_path(diagnostic.place);
+        let root = file.and_then(|file| file.root.as_ref());
+        let path = root.map(|root| root.path_of(diagnostic.place));
+        let path = path.unwrap_or_default();
         if !path.is_empty() {
             group = group.element(Level::NOTE.message(format!("at `{path}`")));
         }

@@ -74,15 +74,10 @@ mod tests {
     fn changes_name_the_changed_line_or_the_read_error() {
         let inputs = ["same.yaml", "changed.yaml", "gone.yaml"];
         let layout = Layout {
-            wires: Vec::new(),
-            sources: Vec::new(),
-            constants: Vec::new(),
-            enums: Vec::new(),
-            records: Vec::new(),
-            grammars: Vec::new(),
             inputs: inputs
                 .map(|path| (path.to_owned(), fingerprint("one\n  two\n")))
                 .into(),
+            ..Layout::default()
         };
         let read = |path: &str| match path {
             "same.yaml" => Ok("one\n  two\n".to_owned()),

@@ -136,38 +136,3 @@ impl<'a> Held<'a> {
         first.into_iter().flatten().chain(holds).min()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::Hold;
-
-    #[test]
-    fn parse_accepts_tests_benchmarks_and_sections() {
-        let (path, name) = ("atf/tests/x.rs", "a_b");
-        assert_eq!(
-            Hold::parse("atf/tests/x.rs::a_b"),
-            Some(Hold::Test { path, name })
-        );
-        let (path, work) = ("atf/bench/src/rows/x.rs", "write, and more");
-        let row = Hold::parse("atf/bench/src/rows/x.rs::write, and more");
-        assert_eq!(row, Some(Hold::Benchmark { path, work }));
-        let (path, anchor) = ("docs/x.md", "a-b");
-        assert_eq!(
-            Hold::parse("docs/x.md#a-b"),
-            Some(Hold::Document { path, anchor })
-        );
-        for text in [
-            "",
-            "x",
-            "x.rs",
-            "x.rs::",
-            "x.rs::a b",
-            "x.c::a",
-            "docs/x.md",
-            "docs/x.md#",
-            "ATF-IHDR-001",
-        ] {
-            assert_eq!(Hold::parse(text), None, "{text}");
-        }
-    }
-}

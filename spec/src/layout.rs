@@ -27,7 +27,7 @@ pub const MANIFEST_SCHEMA: &str = include_str!("../schema/manifest.schema.json")
 pub type Wire = u8;
 
 /// Everything that an emitter needs to know about the format.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "compiler", derive(schemars::JsonSchema))]
 pub struct Layout {
     /// The wire versions, ascending.
@@ -447,64 +447,4 @@ pub fn camel_case(name: &str) -> String {
         })
     };
     name.split('_').map(word).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Enum, Field, Record, RecordLayout, Scalar, Type, Value};
-
-    /// Returns a record with one field in two wire versions, each with an offset and a fixed value.
-    fn record(versions: [(u32, u64); 2]) -> Record {
-        let field = |(offset, value)| Field {
-            name: "version".into(),
-            known_as: None,
-            offset,
-            ty: Type {
-                scalar: Scalar::U8,
-                count: None,
-            },
-            doc: String::new(),
-            units: None,
-            constraints: Vec::new(),
-            reserved: false,
-            enumeration: None,
-            value: Some(Value::Number(value)),
-            max: None,
-            none: None,
-            sources: Vec::new(),
-        };
-        let layout = |(wire, version)| RecordLayout {
-            wire,
-            fields: vec![field(version)],
-        };
-        Record {
-            name: "index_header".into(),
-            c_name: "AtfIndexHeader".into(),
-            title: "Index header".into(),
-            file: "index.atf".into(),
-            doc: String::new(),
-            size: 64,
-            followed_by: None,
-            layouts: [1, 2].into_iter().zip(versions).map(layout).collect(),
-        }
-    }
-
-    #[test]
-    fn fixed_values_do_not_make_a_record_differ_between_versions() {
-        assert!(record([(4, 1), (4, 2)]).is_same_in_every_wire());
-        assert!(!record([(4, 1), (5, 1)]).is_same_in_every_wire());
-    }
-
-    #[test]
-    fn names_in_rust_are_in_camel_case() {
-        let kinds = Enum {
-            name: "event_kind".into(),
-            c_prefix: "ATF_EVENT_KIND".into(),
-            doc: String::new(),
-            flags: false,
-            members: Vec::new(),
-        };
-        assert_eq!(kinds.rust_name(), "EventKind");
-        assert_eq!(record([(0, 0); 2]).rust_name(), "IndexHeader");
-    }
 }

@@ -55,8 +55,6 @@ pub mod model;
 #[cfg(feature = "compiler")]
 pub mod origin;
 #[cfg(feature = "compiler")]
-pub mod place;
-#[cfg(feature = "compiler")]
 pub mod reconcile;
 #[cfg(feature = "compiler")]
 pub mod resolve;

@@ -146,14 +146,13 @@ impl Spec {
     /// Returns the rule with this id.
     #[must_use]
     pub fn rule(&self, id: &str) -> Option<&RuleSpec> {
-        let mut rules = self.all_rules().map(|(_, rule)| rule);
-        rules.find(|rule| rule.id.value == id)
+        self.all_rules().find(|rule| rule.id.value == id)
     }
 
     /// Returns the rules that cite a topic or a silence.
     pub fn rules_citing<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a RuleSpec> {
-        let rules = self.all_rules().map(|(_, rule)| rule);
-        rules.filter(move |rule| rule.settled_by.iter().any(|it| it.value == name))
+        let cites = move |rule: &&RuleSpec| rule.settled_by.iter().any(|it| it.value == name);
+        self.all_rules().filter(cites)
     }
 
     /// Returns the source with this id.
@@ -175,11 +174,9 @@ impl Spec {
         Some(&said.says)
     }
 
-    /// Returns all rules, each with its file.
-    pub fn all_rules(&self) -> impl Iterator<Item = (&RulesFile, &RuleSpec)> {
-        self.rules
-            .iter()
-            .flat_map(|file| file.rules.iter().map(move |rule| (file, rule)))
+    /// Returns all rules.
+    pub fn all_rules(&self) -> impl Iterator<Item = &RuleSpec> {
+        self.rules.iter().flat_map(|file| &file.rules)
     }
 }
 

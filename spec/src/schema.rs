@@ -72,24 +72,22 @@ struct Editions {
 #[must_use]
 pub fn of_manifest(manifest: &ManifestFile) -> Value {
     let definition = |object: &ManifestObject| (object.object.value.clone(), self::object(object));
-    let mut schema = Map::new();
-    schema.insert(
-        "$schema".into(),
-        "https://json-schema.org/draft/2020-12/schema".into(),
-    );
-    schema.insert("title".into(), manifest.file.clone().into());
-    schema.insert("description".into(), manifest.means.clone().into());
-    if let Some(root) = manifest.objects.first().map(object) {
-        schema.extend(root.as_object().cloned().unwrap_or_default());
-        schema.insert("description".into(), manifest.means.clone().into());
-    }
-    let definitions: Map<String, Value> = manifest.objects.iter().skip(1).map(definition).collect();
-    schema.insert("$defs".into(), definitions.into());
-    schema.into()
+    let empty = json!({ "type": "object", "properties": {}, "required": [] });
+    let root = manifest.objects.first().map_or(empty, object);
+    let others: Map<String, Value> = manifest.objects.iter().skip(1).map(definition).collect();
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": manifest.file,
+        "description": manifest.means,
+        "type": root["type"],
+        "properties": root["properties"],
+        "required": root["required"],
+        "$defs": others,
+    })
 }
 
 fn object(object: &ManifestObject) -> Value {
-    let property = |field: &ManifestField| (field.name.value.clone(), self::property(field));
+    let property = |field: &ManifestField| (field.name.value.clone(), of_key(field));
     let properties: Map<String, Value> = object.fields.iter().map(property).collect();
     let required = object.fields.iter().filter(|field| field.required);
     let required: Vec<&str> = required.map(|field| field.name.as_str()).collect();
@@ -101,7 +99,9 @@ fn object(object: &ManifestObject) -> Value {
     })
 }
 
-fn property(field: &ManifestField) -> Value {
+/// Returns the schema of a key of manifest.json.
+#[must_use]
+pub fn of_key(field: &ManifestField) -> Value {
     let of = || {
         let name = field.of.as_ref().map_or("", |name| name.as_str());
         json!({ "$ref": format!("#/$defs/{name}") })

@@ -117,8 +117,7 @@ impl Document {
                 lines: text.lines().map(str::to_owned).collect(),
             }),
             Err(error) => {
-                let why = format!("{}: {error}", path.display());
-                faults.push(Diagnostic::error(text.file.place, why));
+                faults.push(text.file.fault(format!("{}: {error}", path.display())));
                 None
             }
         }
@@ -133,10 +132,7 @@ impl Document {
 
     fn digest(&self, lines: Lines) -> String {
         let sum = Sha256::digest(self.span(lines).join("\n").as_bytes());
-        sum[..8].iter().fold(String::new(), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+        sum[..8].iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }
 
@@ -166,12 +162,9 @@ fn source_faults(
     if let Some(text) = &source.text
         && u32::try_from(document.lines.len()) != Ok(text.lines.value)
     {
-        let why = format!(
-            "{id} has {} lines, not {}",
-            document.lines.len(),
-            text.lines
-        );
-        faults.push(Diagnostic::error(text.lines.place, why));
+        let count = document.lines.len();
+        let why = format!("{id} has {count} lines, not {}", text.lines);
+        faults.push(text.lines.fault(why));
     }
     let digests = spec.digests.sources.get(id);
     for span in spans(source) {
@@ -242,7 +235,7 @@ pub(crate) fn tiling(source: &SourceFile, faults: &mut Vec<Diagnostic>) {
     let Some(text) = &source.text else {
         for lines in claims(source).filter_map(|claim| claim.lines) {
             let why = format!("source {} is not a document with lines", source.source);
-            let fault = Diagnostic::error(lines.place, why);
+            let fault = lines.fault(why);
             faults.push(fault.help("add `text` with the document's file name and number of lines"));
         }
         return;

@@ -40,7 +40,6 @@ pub struct Clock;
 pub struct Tracer<'a> {
     memory: &'a mut [u8],
     header: IndexHeader,
-    /// How many bytes have been written.
     size: usize,
 }
 

@@ -12,8 +12,7 @@ use atf_spec::origin::Origin;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::Value;
 
-use super::text::print;
-use super::{Cli, at, invalid, origin, refuse};
+use super::{Cli, at, invalid, origin, print, refuse};
 
 /// Options of `spec breaking`.
 #[derive(clap::Args)]
@@ -41,10 +40,9 @@ pub(super) struct Options {
 
 fn category_parser() -> impl TypedValueParser<Value = Category> {
     let names = Category::ALL.iter().map(|category| category.name());
-    PossibleValuesParser::new(names).try_map(|name| {
+    PossibleValuesParser::new(names).map(|name| {
         let mut all = Category::ALL.iter().copied();
-        all.find(|category| category.name() == name)
-            .ok_or("no such category")
+        all.find(|it| it.name() == name).expect("a possible value")
     })
 }
 
@@ -98,7 +96,6 @@ pub(super) fn run(options: &Options, cli: &Cli) -> io::Result<ExitCode> {
     })
 }
 
-/// Lists the changes by category.
 fn list(changes: &[Change]) -> String {
     let mut out = String::new();
     for of_one in changes.chunk_by(|a, b| a.category == b.category) {

@@ -10,8 +10,7 @@ use atf_spec::Compiled;
 use atf_spec::origin::Origin;
 use atf_spec::text;
 
-use super::text::print;
-use super::{Context, invalid, refuse};
+use super::{Context, invalid, print, refuse};
 
 /// Options of `spec check`.
 #[derive(clap::Args)]

@@ -5,15 +5,14 @@ use std::fmt::Write as _;
 use atf_spec::model::DecisionKind;
 use atf_spec::reconcile::{Disagreement, How};
 
-use super::Context;
-use super::text::paragraph;
+use super::{Context, paragraph};
 
 pub(super) fn run(context: &Context<'_>) -> String {
     let groups = context.found.groups(context.spec);
     let mut out = String::new();
     for group in &groups {
         let decision = &group.settlement.decision;
-        let (kind, at) = (decision.decision.name(), &group.settlement.at);
+        let (kind, at) = (group.kind().name(), &group.settlement.at);
         let _ = writeln!(out, "{kind} on {at}");
         paragraph(&mut out, 2, &decision.title);
         for found in &group.disagreements {
@@ -21,11 +20,7 @@ pub(super) fn run(context: &Context<'_>) -> String {
         }
         out.push('\n');
     }
-    let count = |kind| {
-        let kinds = groups.iter();
-        let kinds = kinds.map(|group| group.settlement.decision.decision.value);
-        kinds.filter(|known| *known == kind).count()
-    };
+    let count = |kind| groups.iter().filter(|group| group.kind() == kind).count();
     let _ = writeln!(
         out,
         "{} conflicts and {} splits settle {} disagreements, all found by the compiler. {} \
@@ -40,18 +35,10 @@ pub(super) fn run(context: &Context<'_>) -> String {
 
 /// Formats values and the sources that claim them: `28 bytes at 40 (S0, S1) · 24 bytes at 40 (S2)`.
 fn values(found: &Disagreement) -> String {
-    let mut values: Vec<(&str, Vec<String>)> = Vec::new();
-    for claim in &found.claims {
-        let who = match claim.how {
-            How::States | How::Omits => claim.source.clone(),
-            how => format!("{} {}", claim.source, how.verb()),
-        };
-        match values.iter_mut().find(|(value, _)| *value == claim.value) {
-            Some((_, all)) if !all.contains(&who) => all.push(who),
-            Some(_) => {}
-            None => values.push((&claim.value, vec![who])),
-        }
-    }
+    let values = found.values(|claim| match claim.how {
+        How::States | How::Omits => claim.source.clone(),
+        how => format!("{} {}", claim.source, how.verb()),
+    });
     let texts = values.iter();
     let texts = texts.map(|(value, who)| format!("{value} ({})", who.join(", ")));
     texts.collect::<Vec<_>>().join(" · ")

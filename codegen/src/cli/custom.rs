@@ -7,9 +7,8 @@ use std::process::{Command, Stdio};
 use atf_codegen::GeneratedFile;
 use atf_codegen::emit::folder::{self, Templates};
 use atf_codegen::emit::json;
-use atf_spec::diagnostic::Diagnostic;
+use atf_spec::diagnostic::{Diagnostic, Place};
 use atf_spec::files::{File, Files};
-use atf_spec::place::Place;
 use serde::Deserialize;
 
 use super::{Context, at, refuse};
@@ -27,8 +26,7 @@ pub(super) fn rendered(
     if !templates.keys().any(|path| folder::output(path).is_some()) {
         return Err(at(dir, "no file ends in .jinja"));
     }
-    let layout = context.layout()?;
-    match folder::render(&templates, &layout, &context.spec.manifest, "") {
+    match folder::render(&templates, &context.layout, &context.spec.manifest, "") {
         Ok(files) => Ok(Some(files)),
         Err(error) => {
             let mut files = Files::default();
@@ -76,7 +74,7 @@ struct Answer {
 /// Runs a program with `layout.json` as its standard input, and reads the files from its standard
 /// output. Its messages go to standard error.
 pub(super) fn answered(program: &Path, context: &Context<'_>) -> io::Result<Vec<GeneratedFile>> {
-    let layout = json::layout(&context.layout()?, context.spec);
+    let layout = json::layout(&context.layout, context.spec);
     let failed = |error: io::Error| at(program, error);
     let mut child = Command::new(program)
         .stdin(Stdio::piped())

@@ -30,12 +30,12 @@ pub(super) struct Options {
 }
 
 pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCode> {
-    let layout = atf_spec::resolve::resolve(context.spec);
+    let layout = &context.layout;
     let bytes = std::fs::read(&options.file).map_err(|error| at(&options.file, error))?;
     let mut out = io::BufWriter::new(io::stdout().lock());
     let done = match (&options.record, options.at) {
-        (Some(record), Some(at)) => one(&mut out, options, &layout, &bytes, record, at),
-        _ => whole(&mut out, &options.file, &layout, &bytes),
+        (Some(record), Some(at)) => one(&mut out, options, layout, &bytes, record, at),
+        _ => whole(&mut out, &options.file, layout, &bytes),
     };
     match done.and_then(|code| out.flush().map(|()| code)) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),

@@ -5,7 +5,6 @@ use std::io;
 
 use atf_spec::difference::{Difference, differences};
 use atf_spec::layout::Wire;
-use atf_spec::load::Spec;
 
 use super::{Context, invalid};
 
@@ -20,19 +19,15 @@ pub(super) struct Options {
 }
 
 pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<String> {
-    for wire in [options.from, options.to] {
-        if !context.spec.wires().any(|known| known == wire) {
-            let known: Vec<String> = context.spec.wires().map(|wire| wire.to_string()).collect();
+    let (layout, from, to) = (&context.layout, options.from, options.to);
+    for wire in [from, to] {
+        if !layout.wires.contains(&wire) {
+            let known: Vec<String> = layout.wires.iter().map(Wire::to_string).collect();
             let known = known.join(" and ");
             let why = format!("there is no wire version {wire}, only {known}");
             return Err(invalid(why));
         }
     }
-    Ok(diff(context.spec, options.from, options.to))
-}
-
-fn diff(spec: &Spec, from: Wire, to: Wire) -> String {
-    let layout = atf_spec::resolve::resolve(spec);
     let mut out = String::new();
     for record in &layout.records {
         let differences = differences(record, &[from, to]);
@@ -59,5 +54,5 @@ fn diff(spec: &Spec, from: Wire, to: Wire) -> String {
             let _ = writeln!(out, "{}: {old} → {new}", constant.name);
         }
     }
-    out
+    Ok(out)
 }

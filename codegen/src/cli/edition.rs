@@ -11,8 +11,7 @@ use atf_spec::breaking::{Category, changes};
 use atf_spec::model::RuleSpec;
 use serde::Deserialize;
 
-use super::text::print;
-use super::{Context, at, invalid};
+use super::{Context, at, invalid, print};
 
 /// Options of `spec edition`.
 #[derive(clap::Args)]
@@ -67,8 +66,8 @@ pub(super) fn summary(
     let (Some(spec), Some(before)) = (&base.spec, base.layout()) else {
         return super::refuse(&base.files, &base.faults).map(Err);
     };
-    let after = atf_spec::resolve::resolve(context.spec);
-    let changes = changes(&edition(&before, spec), &edition(&after, context.spec));
+    let after = edition(&context.layout, context.spec);
+    let changes = changes(&edition(&before, spec), &after);
     let changes = changes
         .iter()
         .filter(|change| change.category > Category::Documents);
@@ -81,8 +80,7 @@ pub(super) fn summary(
         let mut about = rule.about.iter().map(|about| about.as_str());
         changed.contains(rule.id.as_str()) || about.any(|about| changed.contains(about))
     };
-    let rules = context.spec.all_rules().map(|(_, rule)| rule);
-    let rules = rules.filter(|rule| is_affected(rule));
+    let rules = context.spec.all_rules().filter(|rule| is_affected(rule));
     let rules: BTreeSet<&str> = rules.map(|rule| rule.id.as_str()).collect();
     let in_checkout = context.root.as_ref();
     let in_checkout = in_checkout.map(|root| root.join("conformance/corpus"));

@@ -9,8 +9,7 @@ use atf_codegen::emit;
 use atf_codegen::{GENERATED, GeneratedFile};
 use clap::ValueEnum;
 
-use super::text::print;
-use super::{Context, at, custom, edition, invalid};
+use super::{Context, at, custom, edition, invalid, print};
 
 /// The targets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
@@ -111,7 +110,7 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCo
     };
     let mut stale = BTreeSet::new();
     for target in targets {
-        let files = files(target, context)?;
+        let files = files(target, context);
         if update(root, &files, options.check)? {
             stale.insert(target);
         }
@@ -167,23 +166,20 @@ fn update(root: &Path, files: &[GeneratedFile], check: bool) -> io::Result<bool>
     Ok(is_stale)
 }
 
-fn files(target: Target, context: &Context<'_>) -> io::Result<Vec<GeneratedFile>> {
-    let layout = context.layout()?;
-    Ok(match target {
+fn files(target: Target, context: &Context<'_>) -> Vec<GeneratedFile> {
+    let (spec, found, layout) = (context.spec, context.found, &context.layout);
+    match target {
         Target::C => {
-            let mut files = emit::c::headers(&layout);
-            files.push(emit::c::probe(&layout));
+            let mut files = emit::c::headers(layout);
+            files.push(emit::c::probe(layout));
             files
         }
-        Target::Rust => emit::rust::library(&layout, &context.spec.manifest),
-        Target::Json => vec![emit::json::layout(&layout, context.spec)],
-        Target::Markdown => emit::markdown::files(context.spec, context.found, &layout),
-        Target::Schema => emit::schema::files(context.spec),
-        Target::Rules => vec![
-            emit::rules::table(context.spec),
-            emit::readings::table(context.spec, context.found),
-        ],
-        Target::Dict => vec![emit::dict::dictionary(&layout)],
+        Target::Rust => emit::rust::library(layout, &spec.manifest),
+        Target::Json => vec![emit::json::layout(layout, spec)],
+        Target::Markdown => emit::markdown::files(spec, found, layout),
+        Target::Schema => emit::schema::files(spec),
+        Target::Rules => vec![emit::rules::table(spec), emit::readings::table(spec, found)],
+        Target::Dict => vec![emit::dict::dictionary(layout)],
         Target::Cpp
         | Target::Go
         | Target::Java
@@ -194,9 +190,9 @@ fn files(target: Target, context: &Context<'_>) -> io::Result<Vec<GeneratedFile>
         | Target::Typescript => {
             let target = target.to_possible_value();
             let language = target.as_ref().map_or("", |target| target.get_name());
-            emit::readers::render(language, &layout, &context.spec.manifest)
+            emit::readers::render(language, layout, &spec.manifest)
         }
-    })
+    }
 }
 
 /// Returns files that an earlier run generated in the same folders and this run did not. The mark

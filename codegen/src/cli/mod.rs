@@ -8,14 +8,14 @@ mod decode;
 mod diff;
 mod edition;
 mod generate;
-mod text;
 mod why;
 
-use std::fmt::Display;
-use std::io::{self, IsTerminal};
+use std::fmt::{Display, Write as _};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use atf_codegen::emit;
 use atf_spec::diagnostic::Diagnostic;
 use atf_spec::files::Files;
 use atf_spec::layout::Layout;
@@ -25,7 +25,6 @@ use atf_spec::origin::{BUILT_IN, Origin};
 use atf_spec::reconcile::Reconciliation;
 use atf_spec::yaml::{FileId, Node, decode};
 use clap::{CommandFactory, Parser, Subcommand};
-use text::print;
 
 /// Checks and explains the layout spec of ATF v2, and writes the files generated from it.
 #[derive(Parser)]
@@ -117,11 +116,9 @@ fn dispatch(cli: &Cli) -> io::Result<ExitCode> {
     {
         return Ok(code);
     }
-    let (Some(spec), Some(found), []) = (
-        &compiled.spec,
-        &compiled.reconciliation,
-        compiled.faults.as_slice(),
-    ) else {
+    let (Some(spec), Some(found), Some(layout)) =
+        (&compiled.spec, &compiled.reconciliation, compiled.layout())
+    else {
         return refuse(&compiled.files, &compiled.faults);
     };
     let context = Context {
@@ -131,6 +128,7 @@ fn dispatch(cli: &Cli) -> io::Result<ExitCode> {
         compiled: &compiled,
         spec,
         found,
+        layout,
     };
     let text = match &cli.command {
         Command::Generate(options) => return generate::run(options, &context),
@@ -148,22 +146,14 @@ fn dispatch(cli: &Cli) -> io::Result<ExitCode> {
 
 /// The input of every subcommand that needs a spec without faults.
 struct Context<'a> {
-    /// Where the spec comes from.
     origin: &'a Origin,
     /// The parent of the spec's folder, where generated files go, if the spec is in a folder.
     root: Option<PathBuf>,
-    /// Whether the spec includes an overlay.
     has_overlay: bool,
     compiled: &'a atf_spec::Compiled,
     spec: &'a Spec,
     found: &'a Reconciliation,
-}
-
-impl Context<'_> {
-    fn layout(&self) -> io::Result<Layout> {
-        let layout = self.compiled.layout();
-        layout.ok_or_else(|| io::Error::other("the spec has faults"))
-    }
+    layout: Layout,
 }
 
 /// Returns a usage error.
@@ -174,6 +164,23 @@ fn invalid(why: impl Into<String>) -> io::Error {
 /// Adds the path of a file to an error about it.
 fn at(path: &Path, error: impl Display) -> io::Error {
     io::Error::other(format!("{}: {error}", path.display()))
+}
+
+/// Prints text. A closed pipe, as with `| head`, is not an error and does not change the command's
+/// exit status.
+fn print(mut stream: impl Write, text: &str) -> io::Result<()> {
+    let printed = stream.write_all(text.as_bytes());
+    match printed.and_then(|()| stream.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
+}
+
+/// Appends `text` to `out`, wrapped at 96 columns, with each line indented by `indent` spaces.
+fn paragraph(out: &mut String, indent: usize, text: &str) {
+    for line in emit::wrap(text, 96 - indent) {
+        let _ = writeln!(out, "{:indent$}{line}", "");
+    }
 }
 
 /// Prints all faults and returns the exit status.

@@ -9,8 +9,7 @@ use atf_spec::model::RuleSpec;
 use atf_spec::reconcile::{Claim, Key};
 use atf_spec::yaml::At;
 
-use super::text::paragraph;
-use super::{Context, invalid};
+use super::{Context, invalid, paragraph};
 
 /// Options of `spec why`.
 #[derive(clap::Args)]
@@ -43,7 +42,7 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<String
         }
         return Err(invalid(why));
     }
-    for rule in context.spec.all_rules().map(|(_, rule)| rule) {
+    for rule in context.spec.all_rules() {
         let mut subjects = rule.about.iter().chain(&rule.settled_by);
         if subjects.any(|about| about.value == subject) {
             paragraph(&mut out, 2, &format!("{}: {}", rule.id, rule.rule));
@@ -57,7 +56,7 @@ fn near(context: &Context<'_>, word: &str) -> Vec<String> {
     let spec = context.spec;
     let word = word.to_lowercase();
     let silences = spec.decisions.silences.iter();
-    let rules = spec.all_rules().map(|(_, rule)| rule.id.value.clone());
+    let rules = spec.all_rules().map(|rule| rule.id.value.clone());
     let subjects = context.found.claims.keys().map(|key| key.subject.clone());
     let silences = silences.map(|silence| silence.silence.value.clone());
     let names = subjects.chain(silences).chain(rules);

@@ -13,13 +13,12 @@ use serde_json::{Value, json};
 
 use crate::GeneratedFile;
 
-/// The headers' folder, relative to the repository's root.
 const INCLUDE: &str = "atf/include";
 
 /// The templates, with the names that `{% include %}` uses.
-const TEMPLATES: [(&str, &str); 8] = templates!("c":
+const TEMPLATES: [(&str, &str); 9] = templates!("c":
     "accessors.h" "definition.h" "header.h" "macros.h" "module.modulemap" "probe.c" "record.h"
-    "shared.h"
+    "shared.h" "undef.h"
 );
 
 /// Emits the headers for writers and readers in C, C++ and Swift, and the module map. `atf_v1.h`
@@ -33,10 +32,7 @@ pub fn headers(layout: &Layout) -> Vec<GeneratedFile> {
     let wires = layout.wires.iter();
     let one = wires.map(|&wire| view::of_one_wire(layout, wire));
     let headers: Vec<Value> = one.chain([view::of_every_wire(layout)]).collect();
-    let file = |name: &str, text| GeneratedFile {
-        path: format!("{INCLUDE}/{name}"),
-        text,
-    };
+    let file = |name: &str, text| GeneratedFile::new(format!("{INCLUDE}/{name}"), text);
     let modules = render("module.modulemap", &json!({ "headers": headers }));
     let files = headers.iter().map(|header| {
         let name = header["file"].as_str().expect("a header has a name");
@@ -63,10 +59,8 @@ pub fn record_definition(layout: &Layout, record: &Record, wire: Wire) -> String
 /// their values.
 #[must_use]
 pub fn probe(layout: &Layout) -> GeneratedFile {
-    GeneratedFile {
-        path: "codegen/tests/c/generated/probe.c".to_owned(),
-        text: render("probe.c", &view::of_every_wire(layout)),
-    }
+    let text = render("probe.c", &view::of_every_wire(layout));
+    GeneratedFile::new("codegen/tests/c/generated/probe.c", text)
 }
 
 fn render(template: &str, data: &Value) -> String {

@@ -1,7 +1,6 @@
 //! The fuzzers' dictionary: values that random mutation would take a long time to find.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use atf_spec::layout::{Layout, Value};
 
@@ -53,17 +52,10 @@ pub fn dictionary(layout: &Layout) -> GeneratedFile {
     }
     let mut text = format!("# {GENERATED}\n");
     for (bytes, name) in &entries {
-        let mut quoted = String::new();
-        for byte in bytes {
-            // Writing to a string cannot fail.
-            let _ = write!(quoted, "\\x{byte:02X}");
-        }
-        let _ = writeln!(text, "{name}=\"{quoted}\"");
+        let quoted: String = bytes.iter().map(|byte| format!("\\x{byte:02X}")).collect();
+        text += &format!("{name}=\"{quoted}\"\n");
     }
-    GeneratedFile {
-        path: "fuzz/atf.dict".to_owned(),
-        text,
-    }
+    GeneratedFile::new("fuzz/atf.dict", text)
 }
 
 /// Returns the first `size` bytes of a number in little-endian order.

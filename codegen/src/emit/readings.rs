@@ -30,15 +30,7 @@ pub fn table(spec: &Spec, found: &Reconciliation) -> GeneratedFile {
 
 fn disagreement(disagreement: &Disagreement) -> TokenStream {
     let key = disagreement.key.to_string();
-    let mut readings: Vec<(&str, Vec<&str>)> = Vec::new();
-    for claim in &disagreement.claims {
-        let (value, source) = (claim.value.as_str(), claim.source.as_str());
-        match readings.iter_mut().find(|(known, _)| *known == value) {
-            Some((_, sources)) if sources.contains(&source) => {}
-            Some((_, sources)) => sources.push(source),
-            None => readings.push((value, vec![source])),
-        }
-    }
+    let readings = disagreement.values(|claim| claim.source.clone());
     let readings = readings
         .iter()
         .map(|(is, sources)| quote!(Reading { is: #is, sources: &[#(#sources),*] }));

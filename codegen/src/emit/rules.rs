@@ -12,8 +12,8 @@ use crate::GeneratedFile;
 /// Emits `atf/src/rules/table.rs`.
 #[must_use]
 pub fn table(spec: &Spec) -> GeneratedFile {
-    let names: Vec<_> = spec.all_rules().map(|(_, rule)| name(rule)).collect();
-    let rules = spec.all_rules().map(|(_, rule)| self::rule(spec, rule));
+    let names: Vec<_> = spec.all_rules().map(name).collect();
+    let rules = spec.all_rules().map(|rule| self::rule(spec, rule));
     let groups = spec.rules.iter().map(|file| {
         let (prefix, title) = (&file.prefix.value, &file.title);
         quote!((#prefix, #title))

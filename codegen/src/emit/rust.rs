@@ -76,10 +76,7 @@ fn value_tokens(ty: Type) -> TokenStream {
 pub(super) fn file(path: &str, title: &str, tokens: TokenStream) -> GeneratedFile {
     let tree = syn::parse2(tokens).expect("the emitter writes Rust items");
     let code = prettyplease::unparse(&tree);
-    GeneratedFile {
-        path: path.to_owned(),
-        text: format!("// {GENERATED}\n\n//! {title}\n\n{code}"),
-    }
+    GeneratedFile::new(path, format!("// {GENERATED}\n\n//! {title}\n\n{code}"))
 }
 
 /// Formats a number. The scalar's maximum is written by name: `u64::MAX`.

@@ -17,10 +17,7 @@ pub fn files(spec: &Spec) -> Vec<GeneratedFile> {
     let all = schema::of_spec().into_iter().chain(others);
     all.map(|(name, schema)| {
         let path = format!("spec/schema/{name}.schema.json");
-        GeneratedFile {
-            path,
-            text: document("$comment", schema),
-        }
+        GeneratedFile::new(path, document("$comment", schema))
     })
     .collect()
 }

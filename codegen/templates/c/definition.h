@@ -6,9 +6,4 @@
 
 {% include "record.h" %}
 
-#pragma pack(pop)
-#undef ATF_LAYOUT_PACKED
-#undef ATF_LAYOUT_ASSERT
-#undef ATF_LAYOUT_SIZEOF
-#undef ATF_LAYOUT_RECORD
-#undef ATF_LAYOUT_FIELD
+{% include "undef.h" %}

@@ -75,12 +75,7 @@ extern "C" {
 {% endfor %}
 {% endfor %}
 
-#pragma pack(pop)
-#undef ATF_LAYOUT_PACKED
-#undef ATF_LAYOUT_ASSERT
-#undef ATF_LAYOUT_SIZEOF
-#undef ATF_LAYOUT_RECORD
-#undef ATF_LAYOUT_FIELD
+{% include "undef.h" %}
 {% for version in wires %}
 
 /* ---- Wire version {{ version.wire }}: accessors ---- */

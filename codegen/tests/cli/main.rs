@@ -28,12 +28,10 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
-    /// Checks that the command printed a text.
     pub(crate) fn prints(&self, text: &str) {
         assert!(self.stdout.contains(text), "{text} in\n{}", self.stdout);
     }
 
-    /// Checks that the command's messages contain a text.
     pub(crate) fn reports(&self, text: &str) {
         assert!(self.stderr.contains(text), "{text} in\n{}", self.stderr);
     }
@@ -114,7 +112,6 @@ pub(crate) fn generate(out: &TempDir, arguments: &[&str]) -> Ran {
     run(&real_spec(), &[&generate, arguments].concat())
 }
 
-/// Returns a folder with all generated files.
 pub(crate) fn generated() -> TempDir {
     let out = temp();
     let ran = generate(&out, &[]);

@@ -154,24 +154,3 @@ fn a_fault_names_the_overlays_file() {
     let ran = run_over("nowhere", &["spec", "check"]);
     assert!(ran.fails(2).contains("nowhere: no such folder"));
 }
-
-/// A carriage return would not compile in Rust, and characters that change the text direction could
-/// disguise text.
-#[test]
-fn text_with_control_characters_is_refused() {
-    for (escape, name) in [
-        ("\\r", "U+000D"),
-        ("\\0", "U+0000"),
-        ("\\x7f", "U+007F"),
-        ("\\u202e", "U+202E"),
-    ] {
-        let overlay = temp();
-        let text = format!("means: \"A{escape}B\"\n");
-        put(overlay.path(), "records/index_footer.yaml", text);
-        let ran = run_over(utf8(overlay.path()), &["spec", "check"]);
-        let says = format!("a text with the control character {name}");
-        assert_eq!(ran.status, 1, "{name}");
-        ran.reports(&says);
-        ran.reports("--> overlay/records/index_footer.yaml:1:8\n");
-    }
-}

@@ -29,19 +29,11 @@ fn one_changed_offset_is_refused_at_its_line_and_nothing_is_generated() {
         ran.reports(&place);
         ran.reports("the sources say 4 bytes at 28");
         ran.reports("= note: at `fields[5].wire.1.offset`");
-        assert!(ran.stderr.ends_with(" faults\n"), "{}", ran.stderr);
+        let count = format!("\n{} faults\n", ran.stderr.matches("error: ").count());
+        assert!(ran.stderr.ends_with(&count), "{}", ran.stderr);
+        assert!(!ran.stderr.contains('\x1b'), "{}", ran.stderr);
     }
     assert!(files(out.path()).is_empty());
-}
-
-#[test]
-fn a_format_fault_is_counted_and_shown_without_colour() {
-    let spec = changed_spec("enums.yaml", "enums:\n", "enumerations:\n");
-    let ran = run(spec.path(), &["spec", "check"]);
-    ran.fails(1);
-    ran.reports("error: unknown key `enumerations`\n");
-    assert!(ran.stderr.ends_with("\n2 faults\n"), "{}", ran.stderr);
-    assert!(!ran.stderr.contains('\x1b'), "{}", ran.stderr);
 }
 
 #[test]

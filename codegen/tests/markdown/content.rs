@@ -14,7 +14,7 @@ fn every_rule_has_an_anchor_and_all_its_text() {
     let reference = Reference::get();
     let pages = reference.pages();
     let text = reference.text("rules.md");
-    for (_, rule) in reference.spec.all_rules() {
+    for rule in reference.spec.all_rules() {
         let (id, anchor) = (rule.id.as_str(), rule.id.to_lowercase());
         assert!(pages["rules.md"].has(&anchor), "{id}");
         let section = text.split_once(&format!("### {id}\n"));

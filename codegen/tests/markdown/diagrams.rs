@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use atf_codegen::GENERATED;
+use atf_spec::layout::Field;
 use roxmltree::{Document, Node};
 
 use crate::reference::{Reference, tables};
@@ -28,10 +29,8 @@ fn a_byte_diagram_shows_each_byte_of_its_field_once() {
                 }
             }
             for (byte, found) in (0..).zip(bytes) {
-                let field = fields
-                    .iter()
-                    .find(|field| (field.offset..field.end()).contains(&byte));
-                let field = field.map(|field| field.name.as_str());
+                let is_in = |it: &&Field| (it.offset..it.offset + it.ty.size()).contains(&byte);
+                let field = fields.iter().find(is_in).map(|field| field.name.as_str());
                 assert_eq!(found, Vec::from_iter(field), "{image}: byte {byte}");
             }
         }

@@ -22,23 +22,21 @@ pub(crate) struct Reference {
 impl Reference {
     /// Compiles the spec and writes its pages once for all tests.
     pub(crate) fn get() -> &'static Self {
-        static REFERENCE: LazyLock<Reference> = LazyLock::new(Reference::new);
+        static REFERENCE: LazyLock<Reference> = LazyLock::new(|| {
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec");
+            let compiled = atf_spec::compile(&folder);
+            let layout = compiled.layout().expect("the spec has no faults");
+            let spec = compiled.spec.expect("the spec has no faults");
+            let found = compiled.reconciliation.expect("the spec has no faults");
+            let files = markdown::files(&spec, &found, &layout);
+            Reference {
+                spec,
+                found,
+                layout,
+                files,
+            }
+        });
         &REFERENCE
-    }
-
-    fn new() -> Self {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec");
-        let compiled = atf_spec::compile(&folder);
-        let layout = compiled.layout().expect("the spec has no faults");
-        let spec = compiled.spec.expect("the spec has no faults");
-        let found = compiled.reconciliation.expect("the spec has no faults");
-        let files = markdown::files(&spec, &found, &layout);
-        Self {
-            spec,
-            found,
-            layout,
-            files,
-        }
     }
 
     pub(crate) fn text(&self, name: &str) -> &str {

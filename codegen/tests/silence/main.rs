@@ -96,18 +96,3 @@ fn every_substitute_for_a_missing_value_has_a_reason() {
     );
     assert!(gone.is_empty(), "listed lines that no longer exist:{gone}");
 }
-
-#[test]
-fn substitutes_and_early_returns_are_found() {
-    let text = "\
-        let a = b.unwrap_or_default();\n\
-        // c.unwrap_or(0)\n\
-        let Some(a) = b else {\n    return Ok(());\n};\n\
-        let Some(a) = b else {\n    return Err(error);\n};\n\
-        if a {\n    b();\n} else {\n    return Ok(());\n}\n\
-        #[cfg(test)]\nmod tests {\n    let a = b.unwrap_or(0);\n}\n";
-    assert_eq!(
-        silent(text),
-        ["let a = b.unwrap_or_default();", "return Ok(());"]
-    );
-}

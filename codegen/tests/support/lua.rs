@@ -29,12 +29,19 @@ for path in io.lines("files") do
 end
 "#;
     let mut lua = Command::new("lua5.4");
-    let lua = lua.args(["-e", script]).current_dir(folder);
-    let output = lua.output().map_err(|error| error.to_string())?;
+    run(lua.args(["-e", script]).current_dir(folder))
+}
+
+/// Runs a command. Returns what it printed, or why it failed.
+pub(crate) fn run(command: &mut Command) -> Result<String, String> {
+    let output = command.output().map_err(|error| error.to_string())?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     if output.status.success() {
-        Ok(text(&output.stdout))
-    } else {
-        Err(text(&output.stderr))
+        return Ok(text(&output.stdout));
     }
+    Err(format!(
+        "{command:?}\n{}{}",
+        text(&output.stderr),
+        text(&output.stdout)
+    ))
 }

@@ -35,7 +35,6 @@ fn commands_name_only_rules_that_check_finds_broken() {
     assert!(cases > 300 && named > 200, "{cases}, {named}");
 }
 
-/// Returns the ids of rules in a text.
 fn ids(text: &str) -> BTreeSet<String> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
     let ids = words.filter(|word| word.starts_with("ATF-"));

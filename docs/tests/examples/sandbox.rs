@@ -11,7 +11,6 @@ use std::sync::LazyLock;
 
 use tempfile::TempDir;
 
-/// The root of the repository.
 pub(crate) fn root() -> PathBuf {
     fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).expect("the root")
 }
@@ -85,12 +84,10 @@ impl Sandbox {
         sandbox
     }
 
-    /// Returns the folder's path.
     pub(crate) fn path(&self) -> &Path {
         self.0.path()
     }
 
-    /// Runs a shell command in the folder.
     pub(crate) fn sh(&self, command: &str) -> Output {
         let bin = self.path().join("bin");
         let path = env::var_os("PATH").unwrap_or_default();

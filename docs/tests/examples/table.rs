@@ -46,7 +46,6 @@ pub(crate) struct Entry {
     test: &'static str,
 }
 
-/// The table.
 pub(crate) static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
     let (mut entries, mut place, mut example) = (Vec::new(), "", "");
     let lines = include_str!("table.txt").lines();

@@ -55,8 +55,7 @@ fn compare(
     sources_exist(spec, listed, faults);
     let is_idle = |id: &&At<String>| spec.source(id).is_some() && !made.contains(id.as_str());
     for id in listed.iter().filter(is_idle) {
-        let why = format!("source {id} makes no claim about {subject}");
-        faults.push(Diagnostic::error(id.place, why));
+        faults.push(id.fault(format!("source {id} makes no claim about {subject}")));
     }
     let is_missing = |id: &&&str| !listed.iter().any(|listed| listed.value == **id);
     let missing: Vec<&str> = made.iter().filter(is_missing).copied().collect();
@@ -75,7 +74,7 @@ fn terms(topic: &Topic, claims: &Claims, faults: &mut Vec<Diagnostic>) {
         let is_claimed = claims.any(|claim| claim.value == term.value);
         if !is_claimed && !topic.choices().any(|choice| choice.value == term.value) {
             let why = format!("no source takes the stance `{term}`");
-            faults.push(Diagnostic::error(term.place, why).help("delete the term"));
+            faults.push(term.fault(why).help("delete the term"));
         }
     }
 }

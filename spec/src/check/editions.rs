@@ -8,7 +8,7 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     for (_, edition) in spec.editions.all() {
         if !is_version(&edition.version) {
             let why = format!("`{}` is not a valid version", edition.version);
-            let fault = Diagnostic::error(edition.version.place, why);
+            let fault = edition.version.fault(why);
             faults.push(fault.help("write three numbers without leading zeros: 1.0.0"));
         }
     }

@@ -19,19 +19,19 @@ pub(super) fn exclusions(spec: &Spec, rule: &RuleSpec, faults: &mut Vec<Diagnost
             let (id, name) = (&rule.id, verdict.name());
             let why = format!("{id} does not allow `{name}` but gives no reason");
             let help = "name the lines or the harm in `excludes`, or list the verdict in `allows`";
-            faults.push(Diagnostic::error(rule.reader.place, why).help(help));
+            faults.push(rule.reader.fault(why).help(help));
         }
     }
     for exclusion in rule.excludes.iter() {
-        let (verdict, place) = (exclusion.verdict.value, exclusion.verdict.place);
-        if exclusion.when == When::Broken && allowed(rule, verdict) {
+        let verdict = exclusion.verdict;
+        if exclusion.when == When::Broken && allowed(rule, verdict.value) {
             let why = format!("{} both allows and excludes `{}`", rule.id, verdict.name());
-            faults.push(Diagnostic::error(place, why));
+            faults.push(verdict.fault(why));
         }
         if exclusion.lines.is_empty() && exclusion.phantom.is_none() {
             let why = format!("{} excludes `{}` without a reason", rule.id, verdict.name());
             let help = "give the `lines` of a source, or describe the harm in `phantom`";
-            faults.push(Diagnostic::error(place, why).help(help));
+            faults.push(verdict.fault(why).help(help));
         }
         for cited in exclusion.lines.iter() {
             if spec.sentence(rule, cited).is_none() {
@@ -40,7 +40,7 @@ pub(super) fn exclusions(spec: &Spec, rule: &RuleSpec, faults: &mut Vec<Diagnost
                     format!("no statement with the lines {cited} is about a topic that {id} cites");
                 let help = "a sentence excludes verdicts only where it is about the rule: \
                     cite its topic in `settled_by`";
-                faults.push(Diagnostic::error(cited.place, why).help(help));
+                faults.push(cited.fault(why).help(help));
             }
         }
     }

@@ -68,8 +68,7 @@ fn valid(kind: &str, name: &At<String>, faults: &mut Vec<Diagnostic>) {
     identifier(kind, name, faults);
     let is_built_in = BUILT_IN.iter().any(|known| known.name == name.value);
     if is_built_in || TAKEN.contains(&name.as_str()) {
-        let why = format!("every grammar has a `{name}`");
-        faults.push(Diagnostic::error(name.place, why));
+        faults.push(name.fault(format!("every grammar has a `{name}`")));
     }
 }
 
@@ -85,6 +84,6 @@ fn asked_for(file: &GrammarFile, faults: &mut Vec<Diagnostic>) {
     };
     if let Some((kind, name)) = ASKED_FOR.iter().find(|(kind, name)| !has(kind, name)) {
         let why = format!("the grammar of {} has no {kind} `{name}`", file.file);
-        faults.push(Diagnostic::error(file.file.place, why));
+        faults.push(file.file.fault(why));
     }
 }

@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::word::is_standard;
 use crate::c_names::{self, Owner};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Place};
 use crate::load::Spec;
-use crate::place::Place;
 use crate::resolve::resolve;
 
 /// Reports at most one clash per name in the spec, because most clashes occur in every wire version

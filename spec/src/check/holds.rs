@@ -10,7 +10,7 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
         let invalid = topic.held_by.iter().filter(|it| Hold::parse(it).is_none());
         for hold in invalid {
             let why = format!("`{hold}` is not a valid entry of `held_by`");
-            faults.push(Diagnostic::error(hold.place, why).help(help));
+            faults.push(hold.fault(why).help(help));
         }
         for (term, _) in topic.terms.iter() {
             let held = Held::new(spec, topic, term);
@@ -18,7 +18,7 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
                 continue;
             }
             let why = format!("nothing verifies the topic `{}`", topic.topic);
-            let mut fault = Diagnostic::error(topic.topic.place, why);
+            let mut fault = topic.topic.fault(why);
             if let Some(rule) = held.rules.first() {
                 fault = fault.related(rule.id.place, "this rule has no test cases");
             }

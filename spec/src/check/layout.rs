@@ -33,8 +33,7 @@ fn check_filled(record: &RecordSpec, wire: Wire, faults: &mut Vec<Diagnostic>) {
             Ordering::Less => Some("an overlap at"),
         };
         if let Some(wrong) = wrong {
-            let why = format!("{wrong} {path} in wire version {wire}");
-            let fault = Diagnostic::error(offset.place, why);
+            let fault = offset.fault(format!("{wrong} {path} in wire version {wire}"));
             faults.push(match before {
                 Some((name, place)) => fault
                     .label(format!("{name} ends at {end}"))
@@ -48,7 +47,7 @@ fn check_filled(record: &RecordSpec, wire: Wire, faults: &mut Vec<Diagnostic>) {
     if end != record.size.value {
         let why = format!("the fields of {name} end at {end} in wire version {wire}");
         let says = format!("the record has {} bytes", record.size.value);
-        let fault = Diagnostic::error(record.size.place, why).label(says);
+        let fault = record.size.fault(why).label(says);
         faults.push(match before {
             Some((name, place)) => fault.related(place, format!("{name} is the last field")),
             None => fault,
@@ -59,21 +58,20 @@ fn check_filled(record: &RecordSpec, wire: Wire, faults: &mut Vec<Diagnostic>) {
 fn check_field(field: &FieldSpec, wires: &[Wire], faults: &mut Vec<Diagnostic>) {
     for (name, own) in field.wire.iter() {
         if !wires.iter().any(|wire| wire.to_string() == name.value) {
-            let why = format!("there is no wire version `{name}`");
-            let fault = Diagnostic::error(name.place, why);
+            let fault = name.fault(format!("there is no wire version `{name}`"));
             faults.push(fault.help("`wires` in format.yaml lists them"));
         }
         let is_placed = own.offset.or(field.offset).is_some() && own.ty.or(field.ty).is_some();
         if !is_placed {
             let field = &field.name;
             let why = format!("`{field}` needs an offset and a type in wire version {name}");
-            faults.push(Diagnostic::error(name.place, why));
+            faults.push(name.fault(why));
         }
     }
     if field.wire.is_empty() && (field.offset.is_none() || field.ty.is_none()) {
         let name = &field.name;
         let why = format!("`{name}` needs an offset and a type, or `wire` with those");
-        faults.push(Diagnostic::error(field.name.place, why));
+        faults.push(field.name.fault(why));
     }
     for wire in wires {
         let Some((_, ty)) = field.place_in(*wire) else {
@@ -86,13 +84,13 @@ fn check_field(field: &FieldSpec, wires: &[Wire], faults: &mut Vec<Diagnostic>) 
             && (ty.count.is_some() || max.value >= ty.scalar.max())
         {
             let why = format!("{} is not a valid limit for {}", max.value, ty.value);
-            faults.push(Diagnostic::error(max.place, why).related(ty.place, "the field's type"));
+            faults.push(max.fault(why).related(ty.place, "the field's type"));
         }
         if let Some(none) = field.none_in(*wire)
             && (ty.count.is_some() || none.value > ty.scalar.max())
         {
             let why = format!("{} does not fit in {}", none.value, ty.value);
-            faults.push(Diagnostic::error(none.place, why).related(ty.place, "the field's type"));
+            faults.push(none.fault(why).related(ty.place, "the field's type"));
         }
     }
 }
@@ -108,39 +106,6 @@ fn check_value(ty: At<Type>, value: &At<Value>, faults: &mut Vec<Diagnostic>) {
     };
     if !fits {
         let why = format!("{} does not fit in {}", value.value, ty.value);
-        faults.push(Diagnostic::error(value.place, why).related(ty.place, "the field's type"));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::check_value;
-    use crate::layout::Value;
-    use crate::yaml::{At, Place};
-
-    fn fits(ty: &str, value: Value) -> bool {
-        let place = Place::default();
-        let ty = At {
-            value: ty.parse().expect("a type"),
-            place,
-        };
-        let mut faults = Vec::new();
-        check_value(ty, &At { value, place }, &mut faults);
-        faults.is_empty()
-    }
-
-    #[test]
-    fn a_number_fits_in_a_scalar_that_can_hold_it() {
-        assert!(fits("u8", Value::Number(255)) && !fits("u8", Value::Number(256)));
-        assert!(fits("u64", Value::Number(u64::MAX)));
-        assert!(!fits("u8[2]", Value::Number(1)));
-    }
-
-    #[test]
-    fn ascii_text_fits_an_array_of_its_length() {
-        let text = |text: &str| Value::Text(text.to_owned());
-        assert!(fits("u8[4]", text("ATI2")) && !fits("u8[4]", text("ATI")));
-        assert!(!fits("u8[4]", text("ÄÖ")), "two letters, four bytes");
-        assert!(!fits("u16[4]", text("ATI2")) && !fits("u8", text("A")));
+        faults.push(value.fault(why).related(ty.place, "the field's type"));
     }
 }

@@ -33,8 +33,7 @@ fn sources_exist<'a>(
     faults: &mut Vec<Diagnostic>,
 ) {
     for id in ids.into_iter().filter(|id| spec.source(id).is_none()) {
-        let why = format!("there is no source `{id}`");
-        faults.push(Diagnostic::error(id.place, why));
+        faults.push(id.fault(format!("there is no source `{id}`")));
     }
 }
 
@@ -46,8 +45,7 @@ fn wires_exist<'a>(
 ) {
     for wire in wires {
         if !spec.wires().any(|known| known == wire.value) {
-            let why = format!("there is no wire version {wire}");
-            faults.push(Diagnostic::error(wire.place, why));
+            faults.push(wire.fault(format!("there is no wire version {wire}")));
         }
     }
 }
@@ -57,7 +55,7 @@ fn has_term(topic: &Topic, term: &At<String>, faults: &mut Vec<Diagnostic>) {
         let why = format!("the topic `{}` has no term `{term}`", topic.topic);
         let terms: Vec<&str> = topic.terms.iter().map(|(name, _)| name.as_str()).collect();
         let says = format!("its terms: {}", terms.join(", "));
-        faults.push(Diagnostic::error(term.place, why).related(topic.topic.place, says));
+        faults.push(term.fault(why).related(topic.topic.place, says));
     }
 }
 

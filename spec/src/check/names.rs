@@ -43,7 +43,7 @@ impl Unique {
         let first = *self.seen.entry(name.value.clone()).or_insert(name.place);
         if first != name.place {
             let why = format!("duplicate {} `{name}`", self.kind);
-            faults.push(Diagnostic::error(name.place, why).related(first, "first here"));
+            faults.push(name.fault(why).related(first, "first here"));
         }
     }
 }
@@ -54,11 +54,10 @@ pub(super) fn check(files: &Files, spec: &Spec, faults: &mut Vec<Diagnostic>) {
     enums(spec, faults);
     topics(spec, faults);
     let mut sources = Unique::new("source");
-    for source in &spec.sources {
-        sources.add(&source.source, faults);
-        if !is_source_id(&source.source) {
-            let why = format!("`{}` is not a valid id for a source", source.source);
-            let fault = Diagnostic::error(source.source.place, why);
+    for id in spec.sources.iter().map(|source| &source.source) {
+        sources.add(id, faults);
+        if !is_source_id(id) {
+            let fault = id.fault(format!("`{id}` is not a valid id for a source"));
             faults.push(fault.help("use letters, digits, `_`, `-` and `.`"));
         }
     }
@@ -75,14 +74,12 @@ fn wires(spec: &Spec, faults: &mut Vec<Diagnostic>) {
         match name.parse::<Wire>() {
             Ok(wire) if wire.to_string() == name.value => {
                 if last.is_some_and(|last| last >= wire) {
-                    let why = "the wire versions are not in ascending order";
-                    faults.push(Diagnostic::error(name.place, why));
+                    faults.push(name.fault("the wire versions are not in ascending order"));
                 }
                 last = Some(wire);
             }
             _ => {
-                let why = format!("`{name}` is not a wire version");
-                let fault = Diagnostic::error(name.place, why);
+                let fault = name.fault(format!("`{name}` is not a wire version"));
                 faults.push(fault.help("use its number, 0 to 255, as in byte 5 of the header"));
             }
         }
@@ -92,28 +89,25 @@ fn wires(spec: &Spec, faults: &mut Vec<Diagnostic>) {
 fn records(files: &Files, spec: &Spec, faults: &mut Vec<Diagnostic>) {
     let (mut names, mut c_names) = (Unique::new("record"), Unique::new("C name"));
     for record in &spec.records {
-        names.add(&record.record, faults);
+        let name = &record.record;
+        names.add(name, faults);
         c_names.add(&record.c_name, faults);
-        identifier("a record", &record.record, faults);
-        if PAGES.contains(&record.record.as_str()) {
-            let why = format!("`{}` is another page of the reference", record.record);
-            let fault = Diagnostic::error(record.record.place, why);
+        identifier("a record", name, faults);
+        if PAGES.contains(&name.as_str()) {
+            let fault = name.fault(format!("`{name}` is another page of the reference"));
             faults.push(fault.help("choose another name"));
         }
         c_name(record, faults);
-        let file = files.get(record.record.place.file);
-        let expected = format!("records/{}.yaml", record.record);
+        let file = files.get(name.place.file);
+        let expected = format!("records/{name}.yaml");
         let is_expected = |path: &str| path.strip_prefix("overlay/").unwrap_or(path) == expected;
         if let Some(file) = file.filter(|file| !is_expected(&file.path)) {
-            let why = format!("the record `{}` is not in {expected}", record.record);
-            let fault = Diagnostic::error(record.record.place, why);
+            let fault = name.fault(format!("the record `{name}` is not in {expected}"));
             faults.push(fault.help(format!("rename the record or {}", file.path)));
         }
         let mut listed = spec.format.records.iter();
-        if !listed.any(|name| name.value == record.record.value) {
-            let name = &record.record;
-            let why = format!("the record `{name}` is not listed in format.yaml");
-            let fault = Diagnostic::error(record.record.place, why);
+        if !listed.any(|known| known.value == name.value) {
+            let fault = name.fault(format!("the record `{name}` is not listed in format.yaml"));
             faults.push(fault.help("add it to `records` in format.yaml, in file order"));
         }
         let mut fields = Unique::new("field");
@@ -123,8 +117,7 @@ fn records(files: &Files, spec: &Spec, faults: &mut Vec<Diagnostic>) {
             names_in_wires(record, field, faults);
             let used = field.enumeration.as_ref();
             if let Some(name) = used.filter(|name| spec.enumeration(name).is_none()) {
-                let why = format!("there is no enumeration `{name}` in enums.yaml");
-                faults.push(Diagnostic::error(name.place, why));
+                faults.push(name.fault(format!("there is no enumeration `{name}` in enums.yaml")));
             }
         }
     }
@@ -132,8 +125,7 @@ fn records(files: &Files, spec: &Spec, faults: &mut Vec<Diagnostic>) {
     for name in &spec.format.records {
         listed.add(name, faults);
         if spec.record(name).is_none() {
-            let why = format!("there is no record `{name}` in records/");
-            faults.push(Diagnostic::error(name.place, why));
+            faults.push(name.fault(format!("there is no record `{name}` in records/")));
         }
     }
 }
@@ -150,8 +142,7 @@ fn names_in_wires(record: &RecordSpec, field: &FieldSpec, faults: &mut Vec<Diagn
             other.name.place != field.name.place && other.name_in(wire) == name.as_str()
         };
         if let Some((twin, ..)) = fields.find(|(other, ..)| is_twin(other)) {
-            let why = format!("duplicate field `{name}` in wire version {wire}");
-            let fault = Diagnostic::error(name.place, why);
+            let fault = name.fault(format!("duplicate field `{name}` in wire version {wire}"));
             faults.push(fault.related(twin.name.place, "another one"));
         }
     }
@@ -165,11 +156,10 @@ fn enums(spec: &Spec, faults: &mut Vec<Diagnostic>) {
         identifier("an enumeration", &enumeration.name, faults);
         macro_name(&enumeration.c_prefix, faults);
         let mut members = Unique::new("member");
-        for member in &enumeration.members {
-            members.add(&member.name, faults);
-            if !is_lower_case(&member.name) {
-                let why = format!("`{}` is not a valid name for a member", member.name);
-                let fault = Diagnostic::error(member.name.place, why);
+        for name in enumeration.members.iter().map(|member| &member.name) {
+            members.add(name, faults);
+            if !is_lower_case(name) {
+                let fault = name.fault(format!("`{name}` is not a valid name for a member"));
                 faults.push(fault.help("use lower-case letters, digits and single underscores"));
             }
         }
@@ -195,8 +185,7 @@ fn topics(spec: &Spec, faults: &mut Vec<Diagnostic>) {
 /// Checks a name that is used unchanged in C and Rust.
 pub(super) fn identifier(kind: &str, name: &At<String>, faults: &mut Vec<Diagnostic>) {
     if !is_identifier(name) {
-        let why = format!("`{name}` is not a valid name for {kind}");
-        let fault = Diagnostic::error(name.place, why);
+        let fault = name.fault(format!("`{name}` is not a valid name for {kind}"));
         let help = "use lower-case letters, digits and single underscores; a leading underscore is allowed";
         faults.push(fault.help(help));
     } else if is_keyword(name) {
@@ -217,7 +206,7 @@ fn field_name(name: &At<String>, faults: &mut Vec<Diagnostic>) {
 fn c_name(record: &RecordSpec, faults: &mut Vec<Diagnostic>) {
     let name = &record.c_name;
     if !is_c_name(name) {
-        let fault = Diagnostic::error(name.place, format!("`{name}` is not a valid C name"));
+        let fault = name.fault(format!("`{name}` is not a valid C name"));
         faults.push(fault.help("use letters, digits and underscores, starting with a letter"));
     } else if is_keyword(name) {
         faults.push(keyword(name).help("choose another name"));
@@ -225,7 +214,7 @@ fn c_name(record: &RecordSpec, faults: &mut Vec<Diagnostic>) {
     defined_elsewhere(name, faults);
     // In C++, this would be the name of a constructor.
     if let Some(field) = record.field(name) {
-        let fault = Diagnostic::error(name.place, "a field of the record has the same name");
+        let fault = name.fault("a field of the record has the same name");
         faults.push(fault.related(field.name.place, "the field"));
     }
 }
@@ -233,8 +222,7 @@ fn c_name(record: &RecordSpec, faults: &mut Vec<Diagnostic>) {
 /// Checks a macro's name, or the beginning of one.
 fn macro_name(name: &At<String>, faults: &mut Vec<Diagnostic>) {
     if !is_macro_name(name) {
-        let why = format!("`{name}` is not a valid name for a macro");
-        let fault = Diagnostic::error(name.place, why);
+        let fault = name.fault(format!("`{name}` is not a valid name for a macro"));
         faults.push(fault.help("use capitals, digits and underscores, starting with a letter"));
     }
 }
@@ -248,10 +236,10 @@ fn defined_elsewhere(name: &At<String>, faults: &mut Vec<Diagnostic>) {
     } else {
         return;
     };
-    faults.push(Diagnostic::error(name.place, why).help("choose another name"));
+    faults.push(name.fault(why).help("choose another name"));
 }
 
 fn keyword(name: &At<String>) -> Diagnostic {
     let why = format!("`{name}` is a keyword of C, C++ or Rust");
-    Diagnostic::error(name.place, why)
+    name.fault(why)
 }

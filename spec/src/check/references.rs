@@ -25,7 +25,7 @@ pub(super) fn constants(spec: &Spec, faults: &mut Vec<Diagnostic>) {
         });
         if !names_a_number {
             let why = format!("`{}` does not name a number", constant.is);
-            let fault = Diagnostic::error(constant.is.place, why);
+            let fault = constant.is.fault(why);
             let help =
                 "name a field's sentinel or its number: RECORD.FIELD.none, RECORD.FIELD.value";
             faults.push(fault.help(help));
@@ -52,10 +52,7 @@ fn choices(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     let enums = spec.enums.enums.iter().flat_map(|known| &known.decisions);
     let choices = records.chain(enums).filter_map(|d| d.choice.as_ref());
     for choice in choices {
-        let fault = Diagnostic::error(
-            choice.place,
-            "only a decision on a topic can have a `choice`",
-        );
+        let fault = choice.fault("only a decision on a topic can have a `choice`");
         faults.push(fault.help("delete it: the value in the spec applies"));
     }
 }
@@ -70,12 +67,11 @@ fn silences(spec: &Spec, faults: &mut Vec<Diagnostic>) {
         };
         if !silence.tested_by.iter().any(can_fail) {
             let why = format!("nothing tests the decision `{}`", silence.silence);
-            faults.push(Diagnostic::error(silence.silence.place, why).help(help));
+            faults.push(silence.silence.fault(why).help(help));
         }
         let rules = silence.tested_by.iter().filter(|test| !test.contains("::"));
         for test in rules.filter(|test| spec.rule(test).is_none()) {
-            let why = format!("there is no rule `{test}`");
-            faults.push(Diagnostic::error(test.place, why).help(help));
+            faults.push(test.fault(format!("there is no rule `{test}`")).help(help));
         }
     }
 }
@@ -93,7 +89,7 @@ pub(super) fn about(spec: &Spec, about: &[At<String>], faults: &mut Vec<Diagnost
             let why = format!("the spec has no `{name}`");
             let help =
                 format!("name a record, RECORD.FIELD, an enumeration, session or {manifest}");
-            faults.push(Diagnostic::error(name.place, why).help(help));
+            faults.push(name.fault(why).help(help));
         }
     }
 }

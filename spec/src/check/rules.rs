@@ -15,38 +15,37 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
         prefixes.add(&file.prefix, faults);
         if !is_prefix(&file.prefix) {
             let why = format!("`{}` is not a valid rule prefix", file.prefix);
-            let fault = Diagnostic::error(file.prefix.place, why);
+            let fault = file.prefix.fault(why);
             faults.push(fault.help("use capitals, digits and single hyphens"));
         }
-    }
-    for file in &spec.rules {
         for id in file.retired.iter() {
             ids.add(id, faults);
         }
     }
-    for (file, rule) in spec.all_rules() {
-        ids.add(&rule.id, faults);
-        let number = rule.id.strip_prefix(file.prefix.as_str());
-        let number = number.and_then(|id| id.strip_prefix('-'));
-        let is_number =
-            |text: &str| text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_digit());
-        if !number.is_some_and(is_number) {
-            let (id, prefix) = (&rule.id, &file.prefix);
-            let why = format!("`{id}` is not `{prefix}-` followed by three digits");
-            faults.push(Diagnostic::error(rule.id.place, why).related(file.prefix.place, "prefix"));
-        }
-        wires_exist(spec, &rule.wire, faults);
-        exclusions(spec, rule, faults);
-        about(spec, &rule.about, faults);
-        sources_exist(spec, &rule.sources, faults);
-        let unknown = rule.settled_by.iter().filter(|it| !is_settled(spec, it));
-        for name in unknown {
-            let why = format!("there is no topic or silence `{name}`");
-            faults.push(Diagnostic::error(name.place, why));
-        }
-        if rule.sources.is_empty() && rule.settled_by.is_empty() {
-            let why = format!("{} cites no source, topic or silence", rule.id);
-            faults.push(Diagnostic::error(rule.id.place, why));
+    for file in &spec.rules {
+        for rule in &file.rules {
+            ids.add(&rule.id, faults);
+            let number = rule.id.strip_prefix(file.prefix.as_str());
+            let number = number.and_then(|id| id.strip_prefix('-'));
+            let is_number =
+                |text: &str| text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_digit());
+            if !number.is_some_and(is_number) {
+                let (id, prefix) = (&rule.id, &file.prefix);
+                let why = format!("`{id}` is not `{prefix}-` followed by three digits");
+                faults.push(rule.id.fault(why).related(file.prefix.place, "prefix"));
+            }
+            wires_exist(spec, &rule.wire, faults);
+            exclusions(spec, rule, faults);
+            about(spec, &rule.about, faults);
+            sources_exist(spec, &rule.sources, faults);
+            let unknown = rule.settled_by.iter().filter(|it| !is_settled(spec, it));
+            for name in unknown {
+                faults.push(name.fault(format!("there is no topic or silence `{name}`")));
+            }
+            if rule.sources.is_empty() && rule.settled_by.is_empty() {
+                let why = format!("{} cites no source, topic or silence", rule.id);
+                faults.push(rule.id.fault(why));
+            }
         }
     }
     // A misspelled id also leaves a gap. Report only one of the two faults.
@@ -57,7 +56,7 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     }
     // If a silence's name is misspelled here, that silence also has no rule. Report only one of the
     // two faults.
-    let mut rules = spec.all_rules().map(|(_, rule)| rule);
+    let mut rules = spec.all_rules();
     if rules.all(|rule| rule.settled_by.iter().all(|it| is_settled(spec, it))) {
         for silence in &spec.decisions.silences {
             rests(spec, silence, faults);
@@ -74,7 +73,7 @@ fn unaccounted(file: &RulesFile, faults: &mut Vec<Diagnostic>) {
     if let Some(missing) = expected.find(|id| ids.iter().all(|own| own.value != *id)) {
         let why = format!("{missing} is neither a rule nor retired");
         let help = "a withdrawn id is never used again: list it in `retired`";
-        faults.push(Diagnostic::error(file.prefix.place, why).help(help));
+        faults.push(file.prefix.fault(why).help(help));
     }
 }
 
@@ -91,11 +90,11 @@ fn rests(spec: &Spec, silence: &Silence, faults: &mut Vec<Diagnostic>) {
             let why = format!("no rule cites the silence `{name}`");
             let help =
                 "list it in a rule's `settled_by`, or explain in `no_rule` why it needs no rule";
-            faults.push(Diagnostic::error(name.place, why).help(help));
+            faults.push(name.fault(why).help(help));
         }
         (Some(rule), true) => {
             let why = format!("the silence `{name}` has `no_rule`, but a rule cites it");
-            faults.push(Diagnostic::error(name.place, why).related(rule.id.place, "the rule"));
+            faults.push(name.fault(why).related(rule.id.place, "the rule"));
         }
         _ => {}
     }

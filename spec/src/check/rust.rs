@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Place};
 use crate::layout::{Wire, camel_case};
 use crate::load::Spec;
 use crate::model::{FieldSpec, RecordSpec};
-use crate::place::Place;
 use crate::rust_names::{
     BESIDE_ENUMS, BESIDE_KEYS, BESIDE_OBJECTS, DECODED, IN_READERS, METHODS, OF_ENUMS, OF_RECORDS,
     PRELUDE,

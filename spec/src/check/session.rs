@@ -36,8 +36,7 @@ fn objects(spec: &Spec, faults: &mut Vec<Diagnostic>) {
             match &field.enumeration {
                 Some(name) if spec.enumeration(name).is_some() => fits(spec, field, name, faults),
                 Some(name) => {
-                    let why = format!("there is no enumeration `{name}`");
-                    faults.push(Diagnostic::error(name.place, why));
+                    faults.push(name.fault(format!("there is no enumeration `{name}`")));
                 }
                 None => {}
             }
@@ -45,16 +44,15 @@ fn objects(spec: &Spec, faults: &mut Vec<Diagnostic>) {
             match &field.of {
                 None if takes_object => {
                     let why = format!("`{}` does not name its object", field.name);
-                    let fault = Diagnostic::error(field.name.place, why);
+                    let fault = field.name.fault(why);
                     faults.push(fault.help("add `of: OBJECT`, an object of this file"));
                 }
                 Some(of) if !takes_object => {
                     let why = format!("`{}` is neither a list nor an object", field.name);
-                    faults.push(Diagnostic::error(of.place, why).help("delete `of`"));
+                    faults.push(of.fault(why).help("delete `of`"));
                 }
                 Some(of) if !is_object(of) => {
-                    let why = format!("there is no object `{of}` in this file");
-                    faults.push(Diagnostic::error(of.place, why));
+                    faults.push(of.fault(format!("there is no object `{of}` in this file")));
                 }
                 _ => {}
             }
@@ -70,7 +68,7 @@ fn fits(spec: &Spec, field: &ManifestField, name: &At<String>, faults: &mut Vec<
         JsonType::U64 => Scalar::U64,
         _ => {
             let why = "only u8, u32 and u64 can have an enumeration";
-            faults.push(Diagnostic::error(name.place, why).related(field.ty.place, "the type"));
+            faults.push(name.fault(why).related(field.ty.place, "the type"));
             return;
         }
     };
@@ -79,6 +77,6 @@ fn fits(spec: &Spec, field: &ManifestField, name: &At<String>, faults: &mut Vec<
         let (ty, widest) = (scalar.name(), widest.name());
         let why =
             format!("{ty} does not fit in the enumeration `{name}`, which has the type {widest}");
-        faults.push(Diagnostic::error(field.ty.place, why));
+        faults.push(field.ty.fault(why));
     }
 }

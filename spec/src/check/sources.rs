@@ -19,7 +19,7 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
         for claim in &source.constants {
             if constant_key(spec, &claim.constant).is_none() {
                 let why = format!("the spec has no constant `{}`", claim.constant);
-                let fault = Diagnostic::error(claim.constant.place, why);
+                let fault = claim.constant.fault(why);
                 let help = "name one of constants.yaml, or an enumeration's c_prefix and member";
                 faults.push(fault.help(help));
             }
@@ -34,7 +34,7 @@ fn record(spec: &Spec, claim: &RecordClaim, faults: &mut Vec<Diagnostic>) {
     let record = spec.record(&claim.record);
     if record.is_none() {
         let why = format!("there is no record `{}` in records/", claim.record);
-        faults.push(Diagnostic::error(claim.record.place, why));
+        faults.push(claim.record.fault(why));
     }
     for field in &claim.fields {
         form(claim.form, field, faults);
@@ -49,7 +49,7 @@ fn record(spec: &Spec, claim: &RecordClaim, faults: &mut Vec<Diagnostic>) {
             Some(known) => members(spec, known, field, faults),
             None => {
                 let why = format!("the record `{}` has no field `{name}`", record.record);
-                let fault = Diagnostic::error(name.place, why);
+                let fault = name.fault(why);
                 faults.push(fault.help("add it, or name the spec's field with `is: NAME`"));
             }
         }
@@ -58,7 +58,7 @@ fn record(spec: &Spec, claim: &RecordClaim, faults: &mut Vec<Diagnostic>) {
 
 /// Checks that a claim has the values that its form needs for a comparison.
 fn form(form: Form, field: &FieldClaim, faults: &mut Vec<Diagnostic>) {
-    let fault = |what| Diagnostic::error(field.field.place, what);
+    let fault = |what| field.field.fault(what);
     match form {
         Form::Struct if field.ty.is_none() => {
             faults.push(fault("a struct's field needs a type"));
@@ -79,7 +79,7 @@ fn form(form: Form, field: &FieldClaim, faults: &mut Vec<Diagnostic>) {
         && ty.size() != size.value
     {
         let why = format!("{} has {} bytes, not {size}", ty.value, ty.size());
-        let fault = Diagnostic::error(size.place, why).related(ty.place, "the type");
+        let fault = size.fault(why).related(ty.place, "the type");
         faults.push(fault.help("if a source states both, describe it in two entries"));
     }
 }
@@ -88,7 +88,7 @@ fn members(spec: &Spec, known: &FieldSpec, claim: &FieldClaim, faults: &mut Vec<
     let Some(used) = &known.enumeration else {
         if !claim.members.is_empty() {
             let why = format!("the field `{}` has no enumeration", known.name);
-            let fault = Diagnostic::error(claim.field.place, why).label("members are claimed here");
+            let fault = claim.field.fault(why).label("members are claimed here");
             faults.push(fault.related(known.name.place, "the field"));
         }
         return;
@@ -98,8 +98,7 @@ fn members(spec: &Spec, known: &FieldSpec, claim: &FieldClaim, faults: &mut Vec<
     };
     for (name, _) in claim.members.iter() {
         if enumeration.member(name).is_none() {
-            let why = format!("the enumeration `{used}` has no member `{name}`");
-            faults.push(Diagnostic::error(name.place, why));
+            faults.push(name.fault(format!("the enumeration `{used}` has no member `{name}`")));
         }
     }
 }
@@ -108,7 +107,7 @@ fn sections(spec: &Spec, claim: &FileClaim, faults: &mut Vec<Diagnostic>) {
     let is_file = |name: &str| spec.records.iter().any(|record| record.file.value == name);
     if !is_file(&claim.file) {
         let why = format!("no record belongs to a file `{}`", claim.file);
-        faults.push(Diagnostic::error(claim.file.place, why));
+        faults.push(claim.file.fault(why));
     }
     for section in &claim.sections {
         let name = section_record(&claim.file, &section.section);
@@ -118,7 +117,7 @@ fn sections(spec: &Spec, claim: &FileClaim, faults: &mut Vec<Diagnostic>) {
             "header" | "footer" => format!("there is no record `{name}` for this section"),
             other => format!("`{other}` is not one of: header, events, footer"),
         };
-        faults.push(Diagnostic::error(section.section.place, why));
+        faults.push(section.section.fault(why));
     }
 }
 
@@ -132,13 +131,13 @@ fn statement(spec: &Spec, claim: &Statement, faults: &mut Vec<Diagnostic>) {
             }
             None => {
                 let why = format!("`{formula}` is not a formula for an event's offset");
-                let fault = Diagnostic::error(formula.place, why);
+                let fault = formula.fault(why);
                 faults.push(fault.help("write `seq * NUMBER` or `NAME + seq * NUMBER`"));
             }
         },
         _ => {
             let why = "a statement needs either a term or a formula";
-            faults.push(Diagnostic::error(claim.topic.place, why));
+            faults.push(claim.topic.fault(why));
         }
     }
 }
@@ -148,8 +147,7 @@ fn stance(spec: &Spec, topic: &At<String>, term: &At<String>, faults: &mut Vec<D
     match spec.topic(topic) {
         Some(known) => has_term(known, term, faults),
         None => {
-            let why = format!("there is no topic `{topic}` in behaviour/");
-            faults.push(Diagnostic::error(topic.place, why));
+            faults.push(topic.fault(format!("there is no topic `{topic}` in behaviour/")));
         }
     }
 }

@@ -32,7 +32,7 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
             if !digested.iter().any(is_claimed) {
                 let id = &source.source;
                 let why = format!("{id} has a digest for `{name}`, but no claim has these lines");
-                faults.push(Diagnostic::error(name.place, why).help(help));
+                faults.push(name.fault(why).help(help));
             }
         }
     }

@@ -180,7 +180,6 @@ pub fn section_record(file: &str, section: &str) -> String {
     format!("{}_{section}", file.trim_end_matches(".atf"))
 }
 
-/// Collects a source's claims.
 struct Collector<'a> {
     spec: &'a Spec,
     source: &'a SourceFile,

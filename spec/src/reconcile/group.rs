@@ -3,6 +3,7 @@
 use super::claim::Key;
 use super::settle::{Disagreement, Reconciliation, Settlement};
 use crate::load::Spec;
+use crate::model::DecisionKind;
 
 /// A decision and the disagreements that it settles.
 #[derive(Debug)]
@@ -12,6 +13,14 @@ pub struct Group<'a> {
     /// The disagreements that it settles, in the order of its `settles` list. There is at least
     /// one.
     pub disagreements: Vec<&'a Disagreement>,
+}
+
+impl Group<'_> {
+    /// Returns the kind of the decision.
+    #[must_use]
+    pub const fn kind(&self) -> DecisionKind {
+        self.settlement.decision.decision.value
+    }
 }
 
 impl Reconciliation {

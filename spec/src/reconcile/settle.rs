@@ -23,6 +23,23 @@ pub struct Disagreement {
     pub settlement: Option<Settlement>,
 }
 
+impl Disagreement {
+    /// Returns each claimed value with those who claim it, as `who` names them.
+    #[must_use]
+    pub fn values(&self, who: impl Fn(&Claim) -> String) -> Vec<(&str, Vec<String>)> {
+        let mut values: Vec<(&str, Vec<String>)> = Vec::new();
+        for claim in &self.claims {
+            let who = who(claim);
+            match values.iter_mut().find(|(value, _)| *value == claim.value) {
+                Some((_, all)) if all.contains(&who) => {}
+                Some((_, all)) => all.push(who),
+                None => values.push((&claim.value, vec![who])),
+            }
+        }
+        values
+    }
+}
+
 /// A decision and its place.
 #[derive(Debug, Clone)]
 pub struct Settlement {
@@ -99,8 +116,7 @@ fn settlements(spec: &Spec, faults: &mut Vec<Diagnostic>) -> BTreeMap<Key, Settl
                     place: settled.place,
                 };
                 if let Some(old) = found.insert(key.clone(), new) {
-                    let why = format!("{key} is settled twice");
-                    let fault = Diagnostic::error(settled.place, why);
+                    let fault = settled.fault(format!("{key} is settled twice"));
                     faults.push(fault.related(old.place, "already settled here"));
                 }
             }

@@ -1,25 +1,56 @@
 //! Values with their places in a file.
 
 use std::fmt;
-use std::marker::PhantomData;
 use std::ops::Deref;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde::Deserialize;
 use serde::ser::{Serialize, Serializer};
 
-use super::Place;
+use super::{FileId, Place};
+use crate::diagnostic::Diagnostic;
+use crate::inline_schema::schema_of;
 
 /// The name under which a deserializer of this crate recognises [`At`].
 pub(super) const AT: &str = "atf_spec::yaml::At";
-pub(super) const AT_FIELDS: &[&str] = &["file", "start", "end", "value"];
 
 /// A value and its place in the file.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(from = "Parts<T>")]
 pub struct At<T> {
     /// The value.
     pub value: T,
     /// Its place.
     pub place: Place,
+}
+
+/// The parts of an [`At`], as the decoder passes them. The name is [`AT`].
+#[derive(Deserialize)]
+#[serde(rename = "atf_spec::yaml::At")]
+struct Parts<T> {
+    file: u32,
+    start: u32,
+    end: u32,
+    value: T,
+}
+
+impl<T> From<Parts<T>> for At<T> {
+    fn from(parts: Parts<T>) -> Self {
+        let place = Place {
+            file: FileId(parts.file),
+            start: parts.start,
+            end: parts.end,
+        };
+        let value = parts.value;
+        Self { value, place }
+    }
+}
+
+impl<T> At<T> {
+    /// Creates a fault at the value's place.
+    #[must_use]
+    pub fn fault(&self, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::error(self.place, message)
+    }
 }
 
 impl<T> Deref for At<T> {
@@ -48,50 +79,4 @@ impl<T: Serialize> Serialize for At<T> {
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for At<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_struct(AT, AT_FIELDS, AtVisitor(PhantomData))
-    }
-}
-
-struct AtVisitor<T>(PhantomData<T>);
-
-impl<'de, T: Deserialize<'de>> Visitor<'de> for AtVisitor<T> {
-    type Value = At<T>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value with its place")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<At<T>, A::Error> {
-        let mut part = || -> Result<u32, A::Error> {
-            let (_, part) = map.next_entry::<&str, u32>()?.ok_or_else(no_place)?;
-            Ok(part)
-        };
-        let place = Place {
-            file: super::FileId(part()?),
-            start: part()?,
-            end: part()?,
-        };
-        let (_, value) = map.next_entry::<&str, T>()?.ok_or_else(no_place)?;
-        Ok(At { value, place })
-    }
-}
-
-fn no_place<E: serde::de::Error>() -> E {
-    E::custom("a value with its place comes only from the spec's own decoder")
-}
-
-impl<T: schemars::JsonSchema> schemars::JsonSchema for At<T> {
-    fn inline_schema() -> bool {
-        T::inline_schema()
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        T::schema_name()
-    }
-
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        T::json_schema(generator)
-    }
-}
+schema_of!(At<T> is T);

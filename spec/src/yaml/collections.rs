@@ -1,6 +1,7 @@
 //! Sequences and mappings that skip faulty entries, so that one run finds the faults of all
 //! entries. The decoder has already reported these entries.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -9,6 +10,7 @@ use serde::Serialize;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::At;
+use crate::inline_schema::schema_of;
 
 /// A sequence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -117,30 +119,5 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for PairsVisitor<T> {
     }
 }
 
-impl<T: schemars::JsonSchema> schemars::JsonSchema for List<T> {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        <Vec<T>>::schema_name()
-    }
-
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        <Vec<T>>::json_schema(generator)
-    }
-}
-
-impl<T: schemars::JsonSchema> schemars::JsonSchema for Pairs<T> {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        <std::collections::BTreeMap<String, T>>::schema_name()
-    }
-
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        <std::collections::BTreeMap<String, T>>::json_schema(generator)
-    }
-}
+schema_of!(List<T> is Vec<T>);
+schema_of!(Pairs<T> is BTreeMap<String, T>);

@@ -12,10 +12,9 @@ use std::marker::PhantomData;
 use serde::de::value::{StrDeserializer, U32Deserializer};
 use serde::de::{self, DeserializeOwned, DeserializeSeed, IntoDeserializer, Visitor};
 
-use super::at::AT;
-use super::node::{Key, Node, Value};
-use crate::diagnostic::Diagnostic;
-use crate::place::Place;
+use super::at::{AT, At};
+use super::node::{Node, Value};
+use crate::diagnostic::{Diagnostic, Place};
 
 /// Decodes a tree.
 ///
@@ -48,7 +47,6 @@ struct Report {
     faults: Vec<Diagnostic>,
     /// Reported entries of sequences and mappings, which the next pass skips.
     faulty: HashSet<*const Node>,
-    /// Reported unknown keys.
     unknown: HashSet<Place>,
 }
 
@@ -132,7 +130,7 @@ impl<'a> Decoder<'a> {
         de::Error::custom(format!("expected {expected}, found {found}"))
     }
 
-    fn entries(self) -> Result<&'a [(Key, Node)], Fault> {
+    fn entries(self) -> Result<&'a [(At<String>, Node)], Fault> {
         match &self.node.value {
             Value::Map(entries) => Ok(entries),
             _ => Err(self.wrong("a mapping")),
@@ -178,7 +176,7 @@ impl<'a> Decoder<'a> {
         // The key exists but was skipped because its value is faulty.
         let is_known = fault.missing.is_some_and(|missing| {
             let entries = self.entries().unwrap_or_default();
-            entries.iter().any(|(key, _)| key.text == missing)
+            entries.iter().any(|(key, _)| key.value == missing)
         });
         if !is_known {
             let message = std::mem::take(&mut fault.message);
@@ -270,6 +268,7 @@ impl<'de> de::Deserializer<'de> for Decoder<'_> {
         if name == AT {
             return self.placed(visitor.visit_map(Located {
                 decoder: self,
+                names: fields,
                 part: 0,
             }));
         }
@@ -295,7 +294,6 @@ impl<'de> de::Deserializer<'de> for Decoder<'_> {
 
 struct Items<'a> {
     items: std::slice::Iter<'a, Node>,
-    /// The decoder of the sequence.
     decoder: Decoder<'a>,
 }
 
@@ -313,10 +311,9 @@ impl<'de> de::SeqAccess<'de> for Items<'_> {
 }
 
 struct Entries<'a> {
-    entries: std::slice::Iter<'a, (Key, Node)>,
+    entries: std::slice::Iter<'a, (At<String>, Node)>,
     value: Option<&'a Node>,
     known: Option<&'static [&'static str]>,
-    /// The decoder of the mapping.
     decoder: Decoder<'a>,
 }
 
@@ -328,7 +325,7 @@ impl<'de> de::MapAccess<'de> for Entries<'_> {
         K: DeserializeSeed<'de>,
     {
         for (key, value) in self.entries.by_ref() {
-            let text = key.text.as_str();
+            let text = key.as_str();
             if let Some(known) = self.known.filter(|known| !known.contains(&text)) {
                 let mut report = self.decoder.report.borrow_mut();
                 if report.unknown.insert(key.place) {
@@ -344,7 +341,7 @@ impl<'de> de::MapAccess<'de> for Entries<'_> {
             }
             self.value = Some(value);
             let node = &Node {
-                value: Value::Text(key.text.clone()),
+                value: Value::Text(key.value.clone()),
                 place: key.place,
             };
             let report = self.decoder.report;
@@ -363,9 +360,10 @@ impl<'de> de::MapAccess<'de> for Entries<'_> {
     }
 }
 
-/// The parts of an [`At`](super::At): file, start, end, value.
+/// The parts of an [`At`]: file, start, end, value.
 struct Located<'a> {
     decoder: Decoder<'a>,
+    names: &'static [&'static str],
     part: usize,
 }
 
@@ -376,7 +374,7 @@ impl<'de> de::MapAccess<'de> for Located<'_> {
     where
         K: DeserializeSeed<'de>,
     {
-        let Some(name) = super::at::AT_FIELDS.get(self.part) else {
+        let Some(name) = self.names.get(self.part) else {
             return Ok(None);
         };
         seed.deserialize(de::value::BorrowedStrDeserializer::new(name))

@@ -8,9 +8,9 @@ mod node;
 mod overlay;
 mod parse;
 
-pub use crate::place::{FileId, Place};
+pub use crate::diagnostic::{FileId, Place};
 pub use at::At;
 pub use collections::{List, Pairs};
 pub use de::decode;
-pub use node::{Key, Node, Value};
+pub use node::{Node, Value};
 pub(crate) use overlay::lay;

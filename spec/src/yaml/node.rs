@@ -1,9 +1,12 @@
 //! A YAML file as a tree in which every key and value has a place.
 
-use crate::place::Place;
+use std::fmt;
+
+use super::At;
+use crate::diagnostic::Place;
 
 /// A value and its place.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Node {
     /// The value.
     pub value: Value,
@@ -27,7 +30,7 @@ pub enum Value {
     /// A sequence.
     Seq(Vec<Node>),
     /// A mapping, in the file's order. Keys are always strings.
-    Map(Vec<(Key, Node)>),
+    Map(Vec<(At<String>, Node)>),
 }
 
 impl Value {
@@ -46,13 +49,10 @@ impl Value {
     }
 }
 
-/// A mapping's key and its place.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Key {
-    /// The key's text.
-    pub text: String,
-    /// The place.
-    pub place: Place,
+impl fmt::Debug for Node {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.value, f)
+    }
 }
 
 impl Node {
@@ -83,7 +83,7 @@ fn find(node: &Node, place: Place, path: &mut String) -> bool {
                 if !path.is_empty() {
                     path.push('.');
                 }
-                path.push_str(&key.text);
+                path.push_str(key);
                 if key.place == place || find(value, place, path) {
                     return true;
                 }

@@ -8,9 +8,9 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::budget::BudgetBreach;
 use serde_saphyr::{Error, Location, MergeKeyPolicy, Options, Spanned};
 
-use super::node::{Key, Node, Value};
-use crate::diagnostic::Diagnostic;
-use crate::place::{FileId, Place};
+use super::At;
+use super::node::{Node, Value};
+use crate::diagnostic::{Diagnostic, FileId, Place};
 
 /// The maximum nesting depth. Our deepest file has 10 levels.
 const MAX_DEPTH: usize = 32;
@@ -86,7 +86,7 @@ fn forbidden(node: &Node) -> Option<(char, Place)> {
         Value::Seq(items) => items.iter().find_map(forbidden),
         Value::Map(entries) => entries
             .iter()
-            .find_map(|(key, value)| in_text(&key.text, key.place).or_else(|| forbidden(value))),
+            .find_map(|(key, value)| in_text(key, key.place).or_else(|| forbidden(value))),
         Value::Null | Value::Bool(_) | Value::Int(_) | Value::OtherNumber => None,
     }
 }
@@ -114,17 +114,6 @@ impl<'de> Deserialize<'de> for Node {
         } = Spanned::deserialize(deserializer)?;
         let place = place_of_value(referenced);
         Ok(Self { value, place })
-    }
-}
-
-impl<'de> Deserialize<'de> for Key {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let key: Spanned<String> = Spanned::deserialize(deserializer)?;
-        let place = place_of_value(key.referenced);
-        Ok(Self {
-            text: key.value,
-            place,
-        })
     }
 }
 
@@ -177,8 +166,10 @@ impl<'de> Visitor<'de> for ValueVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
         let mut map = Vec::new();
-        while let Some(entry) = entries.next_entry()? {
-            map.push(entry);
+        while let Some((key, node)) = entries.next_entry::<Spanned<String>, Node>()? {
+            let place = place_of_value(key.referenced);
+            let value = key.value;
+            map.push((At { value, place }, node));
         }
         Ok(Value::Map(map))
     }
@@ -284,7 +275,6 @@ fn place_of_value(location: Location) -> Place {
     }
 }
 
-/// Returns the place of an error.
 fn place_of_error(file: FileId, text: &str, location: Location) -> Place {
     // For some errors, the parser knows only the line and the column.
     let bytes = byte_range(location).unwrap_or_else(|| {

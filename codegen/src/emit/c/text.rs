@@ -49,25 +49,7 @@ pub(super) fn initialiser(bytes: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{COLUMNS, wrap};
-
-    #[test]
-    fn wrapped_lines_fill_their_columns_and_no_more() {
-        let prose = "word ".repeat(60);
-        let text = format!(" * {}", wrap(&prose, " * "));
-        let widths: Vec<usize> = text.lines().map(str::len).collect();
-        assert!(widths.iter().all(|&width| width <= COLUMNS), "{text}");
-        assert!(widths[0] > COLUMNS - " word".len(), "{text}");
-        assert_eq!(text.matches("word").count(), 60);
-    }
-
-    #[test]
-    fn prose_cannot_end_its_comment_or_begin_another() {
-        assert_eq!(
-            wrap("thread_*/index.atf and /* no", ""),
-            "thread_* /index.atf and / * no"
-        );
-    }
+    use super::wrap;
 
     #[test]
     fn newlines_are_kept_without_trailing_blanks() {

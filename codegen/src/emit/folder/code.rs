@@ -270,8 +270,7 @@ impl Syntax {
                 self.fill("constant", &[("", &self.place(role, field))])
             }
             Expression::Field { role, field, at } => {
-                let at = at.as_ref().map(|at| self.write(at).0);
-                let at = at.unwrap_or("0".to_owned());
+                let at = at.as_ref().map_or("0".to_owned(), |at| self.write(at).0);
                 self.fill("field", &[("at", &at), ("place", &self.place(role, field))])
             }
             Expression::IsMember { of, number } => {
@@ -321,8 +320,7 @@ impl Syntax {
                 next,
                 until,
             } => {
-                let until = until.as_ref().map(|until| self.write(until).0);
-                let until = until.unwrap_or_default();
+                let until = until.as_ref().map_or(String::new(), |it| self.write(it).0);
                 let parts = [
                     ("from", &*self.write(from).0),
                     ("variable", &self.name(variable)),

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use atf_spec::grammar::{Expression, Grammar, Step};
-use atf_spec::layout::{Field, Layout, Record, RecordLayout, Value as Constant};
-use atf_spec::model::ManifestFile;
+use atf_spec::layout::{Field, Layout, Record, Value as Constant, Wire};
+use atf_spec::model::{JsonType, ManifestField, ManifestFile};
+use atf_spec::schema;
 use serde_json::{Map, Value, json};
 
 use crate::GENERATED;
@@ -28,7 +29,7 @@ pub(super) fn model(layout: &Layout, manifest: &ManifestFile) -> Value {
     model["enum"] = by_name(&enums).into();
     model["grammar"] = by_name(&grammars).into();
     model["grammars"] = grammars.into();
-    model["manifest"] = objects(&atf_spec::schema::of_manifest(manifest));
+    model["manifest"] = objects(manifest);
     model["generated"] = GENERATED.into();
     model["version"] = env!("CARGO_PKG_VERSION").into();
     model
@@ -36,39 +37,35 @@ pub(super) fn model(layout: &Layout, manifest: &ManifestFile) -> Value {
 
 fn record(record: &Record) -> Value {
     let mut value = serde_json::to_value(record).expect("a record is plain data");
-    let wires_with = |key: &str| {
-        let has = |own: &&RecordLayout| own.field_known_as(key).is_some();
-        let layouts = record.layouts.iter().filter(has);
-        layouts.map(|own| own.wire).collect::<Vec<_>>()
-    };
     // The fields of all wire versions, each once, in the order of the first that has it.
     let (mut keys, mut all) = (BTreeSet::new(), Vec::new());
     for (layout, own) in record.layouts.iter().enumerate() {
         for (index, field) in own.fields.iter().enumerate() {
-            let wires = wires_with(field.key());
+            let key = field.key();
+            let layouts = record.layouts.iter();
+            let in_each = layouts.filter_map(|own| Some((own.wire, own.field_known_as(key)?)));
+            let in_each: Vec<(Wire, &Field)> = in_each.collect();
+            let is_in_every_wire = in_each.len() == record.layouts.len();
+            let is_alike = |own: &Field| (own.offset, own.ty) == (field.offset, field.ty);
+            let is_same = is_in_every_wire && in_each.iter().all(|(_, own)| is_alike(own));
+            let wires: Vec<Wire> = in_each.iter().map(|(wire, _)| *wire).collect();
             let place = &mut value["layouts"][layout]["fields"][index];
-            place["key"] = field.key().into();
+            place["key"] = key.into();
             place["size"] = field.ty.size().into();
             place["scalar"] = field.ty.scalar.name().into();
             place["width"] = field.ty.scalar.size().into();
             place["count"] = field.ty.count.into();
             place["reserved"] = field.reserved.into();
-            place["is_in_every_wire"] = (wires.len() == record.layouts.len()).into();
+            place["is_in_every_wire"] = is_in_every_wire.into();
             place["wires"] = wires.into();
-            let is_same = |own: &RecordLayout| {
-                let own = own.field_known_as(field.key());
-                own.is_some_and(|own| (own.offset, own.ty) == (field.offset, field.ty))
-            };
-            place["is_same_in_every_wire"] = record.layouts.iter().all(is_same).into();
+            place["is_same_in_every_wire"] = is_same.into();
             fill(place, &["units", "enum", "value", "max", "none"]);
-            if keys.insert(field.key()) {
-                let fields = record.layouts.iter().flat_map(|own| &own.fields);
-                let widths = fields.filter(|own| own.key() == field.key());
+            if keys.insert(key) {
+                let widths = in_each.iter().map(|(_, own)| own.ty.scalar.size());
                 let mut field = place.clone();
-                field["widest"] = widths.map(|own| own.ty.scalar.size()).max().into();
-                let fields = record.layouts.iter().flat_map(|own| &own.fields);
-                let mut same = fields.filter(|own| own.key() == field["key"]);
-                if same.any(|own| json!(own.value) != field["value"]) {
+                field["widest"] = widths.max().into();
+                let mut values = in_each.iter().map(|(_, own)| json!(own.value));
+                if values.any(|value| value != field["value"]) {
                     field["value"] = Value::Null;
                 }
                 all.push(field);
@@ -82,8 +79,7 @@ fn record(record: &Record) -> Value {
 fn grammar(layout: &Layout, grammar: &Grammar) -> Value {
     let mut value = serde_json::to_value(grammar).expect("a grammar is plain data");
     for (index, function) in grammar.functions.iter().enumerate() {
-        value["functions"][index]["lets"] =
-            serde_json::to_value(&function.lets).expect("a function is plain data");
+        value["functions"][index]["lets"] = json!(function.lets);
     }
     for step in value["reading"].as_array_mut().into_iter().flatten() {
         fill(step, &["requires", "value", "wire", "at"]);
@@ -133,36 +129,31 @@ fn grammar(layout: &Layout, grammar: &Grammar) -> Value {
 /// Returns the objects of manifest.json, starting with the one that describes the whole file. Each
 /// has its `name`, `doc` and `fields`; each field has its `name`, `doc`, `type`, `is_required`,
 /// `is_hex`, `minimum` and `maximum`, and `of`, the object that it or its list contains.
-fn objects(schema: &Value) -> Value {
-    let members = |value: &Value| value.as_object().cloned().unwrap_or_default();
-    let of = |value: &Value| {
-        let path = value["$ref"].as_str();
-        path.and_then(|path| path.rsplit('/').next().map(str::to_owned))
+fn objects(manifest: &ManifestFile) -> Value {
+    let field = |field: &ManifestField| {
+        let schema = schema::of_key(field);
+        json!({
+            "name": field.name,
+            "doc": field.means,
+            "type": schema["type"].as_str().unwrap_or("object"),
+            "of": field.of,
+            "minimum": schema["minimum"],
+            "maximum": schema["maximum"],
+            "is_hex": field.ty.value == JsonType::Hex,
+            "is_required": field.required,
+        })
     };
-    let object = |name: &str, object: &Value| {
-        let required = object["required"].as_array().cloned().unwrap_or_default();
-        let fields = members(&object["properties"])
-            .into_iter()
-            .map(|(name, field)| {
-                json!({
-                    "name": name,
-                    "doc": field["description"],
-                    "type": field["type"].as_str().unwrap_or("object"),
-                    "of": of(&field).or_else(|| of(&field["items"])),
-                    "minimum": field["minimum"],
-                    "maximum": field["maximum"],
-                    "is_hex": !field["pattern"].is_null(),
-                    "is_required": required.contains(&Value::from(name.as_str())),
-                })
-            });
-        let fields: Vec<_> = fields.collect();
-        json!({"name": name, "doc": object["description"], "fields": fields})
-    };
-    let parts = members(&schema["$defs"]);
-    let parts = parts.iter().map(|(name, part)| object(name, part));
-    std::iter::once(object("manifest", schema))
-        .chain(parts)
-        .collect()
+    let objects = manifest.objects.iter().enumerate();
+    let objects = objects.map(|(position, object)| {
+        let (name, doc) = if position == 0 {
+            ("manifest", &manifest.means)
+        } else {
+            (object.object.as_str(), &object.means)
+        };
+        let fields: Vec<_> = object.fields.iter().map(field).collect();
+        json!({ "name": name, "doc": doc, "fields": fields })
+    });
+    objects.collect()
 }
 
 /// Sets missing members to null.

@@ -23,10 +23,6 @@ const GAP: u32 = 2;
 const PADDING: u32 = 6;
 const MIN_BYTE_WIDTH: u32 = 56;
 
-/// The width of a byte, the same in all diagrams.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Scale(u32);
-
 /// The kind of a field, shown by colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -61,28 +57,25 @@ pub(super) fn fields<'a>(record: &'a Record, wires: &[Wire]) -> &'a [Field] {
     layout.map_or(&[], |layout| &layout.fields)
 }
 
-/// Returns the diagrams of a record and their paths.
-pub(super) fn diagrams(record: &Record, scale: Scale) -> Vec<(String, Value)> {
-    let diagram = |wires: Vec<Wire>| (path(record, &wires), diagram(record, &wires, scale));
+/// Returns the diagrams of a record and their paths, with this width of a byte.
+pub(super) fn diagrams(record: &Record, byte: u32) -> Vec<(String, Value)> {
+    let diagram = |wires: Vec<Wire>| (path(record, &wires), diagram(record, &wires, byte));
     alike(record).into_iter().map(diagram).collect()
 }
 
-impl Scale {
-    /// Returns the width of a byte at which all text in all diagrams fits into its box.
-    pub(super) fn new(layout: &Layout) -> Self {
-        let mut width = MIN_BYTE_WIDTH;
-        for record in &layout.records {
-            for wires in alike(record) {
-                let widths = pieces(record, &wires).into_iter().map(|it| it.byte_width());
-                width = widths.fold(width, u32::max);
-            }
+/// Returns the width of a byte at which all text in all diagrams fits into its box.
+pub(super) fn byte_width(layout: &Layout) -> u32 {
+    let mut width = MIN_BYTE_WIDTH;
+    for record in &layout.records {
+        for wires in alike(record) {
+            let widths = pieces(record, &wires).into_iter().map(|it| it.byte_width());
+            width = widths.fold(width, u32::max);
         }
-        Self(width)
     }
+    width
 }
 
-fn diagram(record: &Record, wires: &[Wire], scale: Scale) -> Value {
-    let Scale(byte) = scale;
+fn diagram(record: &Record, wires: &[Wire], byte: u32) -> Value {
     let left = MARGIN + GUTTER;
     let rows = record.size.div_ceil(BYTES_A_ROW);
     let row = |row: u32| HEAD + row * ROW_HEIGHT;
@@ -100,7 +93,7 @@ fn diagram(record: &Record, wires: &[Wire], scale: Scale) -> Value {
     };
     let pieces = pieces(record, wires);
     let legend = legend(&pieces);
-    let boxes = pieces.into_iter().map(|piece| piece.place(scale));
+    let boxes = pieces.into_iter().map(|piece| piece.place(byte));
     json!({
         "record": record.name,
         "title": record.title,
@@ -158,8 +151,7 @@ impl Piece<'_> {
         (text + 2 * (PADDING + GAP)).div_ceil(self.columns())
     }
 
-    /// Returns the piece's rectangle.
-    fn place(self, Scale(byte): Scale) -> Value {
+    fn place(self, byte: u32) -> Value {
         let (row, column) = (self.offset / BYTES_A_ROW, self.offset % BYTES_A_ROW);
         // An open side extends to the row's edge.
         let left = if self.open_left { 0 } else { GAP };

@@ -45,7 +45,6 @@ fn enumeration(book: &Book<'_>, known: &Enum) -> Value {
     })
 }
 
-/// Returns the fields that use an enumeration.
 fn fields_of(book: &Book<'_>, known: &Enum) -> Vec<Link> {
     let fields = book.spec.records.iter().flat_map(|record| {
         let uses_it = |name: &str| name == known.name;

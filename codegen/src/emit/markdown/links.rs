@@ -6,21 +6,14 @@ use serde::Serialize;
 
 use super::Book;
 
-/// The first page.
 pub(super) const README: &str = "README.md";
-/// Enumerations, flags and constants.
 pub(super) const ENUMS: &str = "enums.md";
-/// The folders and the manifest.
 pub(super) const SESSION: &str = "session.md";
-/// The rules.
 pub(super) const RULES: &str = "rules.md";
-/// The sources' claims and the decisions.
 pub(super) const RECONCILIATION: &str = "reconciliation.md";
-/// Each line of the sources and how it is verified.
 pub(super) const COVERAGE: &str = "coverage.md";
 /// The picture of the files.
 pub(super) const SKETCH: &str = "svg/files.svg";
-/// The manifest's anchor on the session page.
 pub(super) const MANIFEST_ANCHOR: &str = "manifest-file";
 
 /// A link that works from any page, because all pages are in one folder.
@@ -41,7 +34,6 @@ impl Link {
     }
 }
 
-/// Returns links to all pages in order.
 pub(super) fn pages(book: &Book<'_>) -> Vec<Link> {
     let mut pages = vec![Link::new(&book.spec.format.format, README)];
     pages.extend(book.layout.records.iter().map(record));
@@ -62,7 +54,6 @@ pub(super) fn record(record: &atf_spec::layout::Record) -> Link {
     Link::new(&record.title, record_page(&record.name))
 }
 
-/// Returns the anchor of a field on its record's page.
 pub(super) fn field_anchor(field: &str) -> String {
     format!("field-{field}")
 }
@@ -103,12 +94,10 @@ pub(super) fn file(text: &str, path: &str) -> Link {
     Link::new(text, href)
 }
 
-/// Returns the anchor of one of the manifest's objects on the session page.
 pub(super) fn manifest_object_anchor(object: &str) -> String {
     format!("object-{object}")
 }
 
-/// Returns a link to one of the manifest's objects.
 pub(super) fn manifest_object(object: &str) -> Link {
     let anchor = manifest_object_anchor(object);
     Link::new(object, format!("{SESSION}#{anchor}"))

@@ -1,11 +1,11 @@
 //! The first page: the format, its files and numbers, and the table of contents.
 
+use atf_spec::difference;
 use atf_spec::layout::{Field, Record, RecordLayout, Value as Fixed, Wire};
 use atf_spec::yaml::At;
 use serde_json::{Value, json};
 
 use super::Book;
-use super::differences;
 use super::links::{self, Link};
 use super::session;
 use super::settled::{self, by_wire};
@@ -23,11 +23,12 @@ pub(super) fn page(book: &Book<'_>) -> Value {
     };
     let records = || layout.records.iter();
     let limits = records().flat_map(|record| limits(record, &layout.wires));
+    let differences = records().flat_map(|record| differences(record, &layout.wires));
     json!({
         "means": spec.format.means,
         "versions": spec.format.wires.iter().map(version).collect::<Vec<_>>(),
         "wires": layout.wires,
-        "differences": differences::of_layout(layout),
+        "differences": differences.collect::<Vec<_>>(),
         "sketch": links::SKETCH,
         "tree": session::tree(spec),
         "manifest": spec.manifest.file,
@@ -57,12 +58,25 @@ pub(super) fn fields(record: &Record) -> Vec<&Field> {
     fields
 }
 
+/// Returns the fields of a record that differ between these wire versions.
+pub(super) fn differences(record: &Record, wires: &[Wire]) -> Vec<Value> {
+    let differences = difference::differences(record, wires).into_iter();
+    let rows = differences.map(|it| {
+        json!({
+            "record": links::record(record),
+            "field": links::field(it.name, &record.name, it.name),
+            // In the order of the wire versions; null if a version does not have the field.
+            "versions": it.versions,
+        })
+    });
+    rows.collect()
+}
+
 fn link(record: &Record, field: &Field) -> Link {
     let name = format!("{}.{}", record.name, field.name);
     links::field(&name, &record.name, &field.name)
 }
 
-/// Returns the fields that have a fixed value.
 fn fixed(record: &Record) -> Vec<Value> {
     let fixed = |field: &Field| {
         let known = field.value.as_ref()?;

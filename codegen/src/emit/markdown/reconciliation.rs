@@ -11,9 +11,8 @@ use super::settled::{self, Agreed, ByWire};
 
 pub(super) fn page(book: &Book<'_>) -> Value {
     let count = |kind| {
-        let kinds = book.decisions.iter();
-        let kinds = kinds.map(|group| group.settlement.decision.decision.value);
-        kinds.filter(|known| *known == kind).count()
+        let of_kind = book.decisions.iter().filter(|group| group.kind() == kind);
+        of_kind.count()
     };
     let silences = book.spec.decisions.silences.iter();
     let agreed = settled::agreed(book).into_iter();
@@ -71,7 +70,7 @@ fn decision(book: &Book<'_>, group: &Group<'_>) -> Value {
     json!({
         "anchors": anchors.collect::<Vec<_>>(),
         "title": decision.title,
-        "kind": decision.decision.name(),
+        "kind": group.kind().name(),
         "at": links::subject(book.spec, at),
         "question": topic.map(|topic| &topic.question),
         // The stances on a topic, with their meanings.

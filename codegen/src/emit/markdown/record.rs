@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::links::{self, Link};
 use super::settled::{self, by_wire};
-use super::{Book, diagram, differences, readme, rules};
+use super::{Book, diagram, readme, rules};
 
 pub(super) fn page(book: &Book<'_>, record: &Record) -> Value {
     let records = book.layout.records.iter();
@@ -25,7 +25,7 @@ pub(super) fn page(book: &Book<'_>, record: &Record) -> Value {
         "layouts": layouts(book, record),
         "constraints": constraints(record),
         "wires": book.layout.wires,
-        "differences": differences::of_record(record, &book.layout.wires),
+        "differences": readme::differences(record, &book.layout.wires),
         "decisions": decisions(book, record),
         "rules": rules::about(book.spec, |name| is_of(record, name)),
     })

@@ -2,7 +2,6 @@
 
 use atf_spec::load::Spec;
 use atf_spec::model::{Exclusion, RuleSpec, RulesFile, When};
-use atf_spec::yaml::At;
 use serde_json::{Value, json};
 
 use super::Book;
@@ -11,7 +10,7 @@ use super::text::sentence;
 
 /// Returns the rules about a subject, as rows of the table on another page.
 pub(super) fn about(spec: &Spec, is_it: impl Fn(&str) -> bool) -> Vec<Value> {
-    let rules = spec.all_rules().map(|(_, rule)| rule);
+    let rules = spec.all_rules();
     let rules = rules.filter(|rule| rule.about.iter().any(|name| is_it(name)));
     let row = |rule: &RuleSpec| {
         json!({
@@ -50,9 +49,8 @@ pub(super) fn page(book: &Book<'_>) -> Value {
 }
 
 fn rule(spec: &Spec, rule: &RuleSpec) -> Value {
-    let linked = |names: &[At<String>], link: &dyn Fn(&str) -> Link| -> Vec<Link> {
-        names.iter().map(|name| link(name)).collect()
-    };
+    let about = rule.about.iter().map(|name| links::subject(spec, name));
+    let settled_by = rule.settled_by.iter().map(|name| links::topic(name));
     let excludes = rule.excludes.iter().map(|it| wrong(spec, rule, it));
     json!({
         "id": rule.id,
@@ -63,9 +61,9 @@ fn rule(spec: &Spec, rule: &RuleSpec) -> Value {
         "allows": rule.allows,
         "excludes": excludes.collect::<Vec<_>>(),
         "wires": spec.wires_of(rule),
-        "about": linked(&rule.about, &|name| links::subject(spec, name)),
+        "about": about.collect::<Vec<_>>(),
         "sources": rule.sources,
-        "settled_by": linked(&rule.settled_by, &links::topic),
+        "settled_by": settled_by.collect::<Vec<_>>(),
         "note": rule.note,
         "untestable": rule.untestable,
     })

@@ -1,7 +1,7 @@
 //! The page on the session's folders and the manifest.
 
 use atf_spec::load::Spec;
-use atf_spec::model::{EntrySpec, JsonType, ManifestField, ManifestObject};
+use atf_spec::model::{JsonType, ManifestField, ManifestObject};
 use atf_spec::yaml::At;
 use serde_json::{Value, json};
 
@@ -58,7 +58,10 @@ fn field(field: &ManifestField) -> Value {
 
 /// Formats the folders as a tree of names, with optional entries marked.
 pub(super) fn tree(spec: &Spec) -> String {
-    let paths: Vec<Vec<&str>> = spec.session.entries.iter().map(parts).collect();
+    let entries = spec.session.entries.iter();
+    // Folders keep their slash.
+    let paths = entries.map(|entry| entry.path.split_inclusive('/').collect::<Vec<_>>());
+    let paths: Vec<Vec<&str>> = paths.collect();
     let mut out = String::new();
     for (number, path) in paths.iter().enumerate() {
         let Some((name, folders)) = path.split_last() else {
@@ -82,11 +85,6 @@ pub(super) fn tree(spec: &Spec) -> String {
         out.push('\n');
     }
     out
-}
-
-/// Returns the names along a path. Folders keep their slash.
-fn parts(entry: &EntrySpec) -> Vec<&str> {
-    entry.path.as_str().split_inclusive('/').collect()
 }
 
 /// Returns whether a rule, topic or silence is about the session or the manifest rather than a

@@ -19,8 +19,7 @@ pub(super) fn link(group: &Group<'_>) -> Link {
 
 /// Like [`link`], but under the kind of the decision.
 pub(super) fn link_by_kind(group: &Group<'_>) -> Link {
-    let kind = group.settlement.decision.decision.name();
-    Link::new(kind, link(group).href)
+    Link::new(group.kind().name(), link(group).href)
 }
 
 /// Returns whether a decision settles a disagreement about this subject.

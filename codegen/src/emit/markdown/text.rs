@@ -110,7 +110,7 @@ pub(super) fn versions(wires: &[Wire]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{escape, prose, sentence, versions};
+    use super::{escape, prose, versions};
 
     #[test]
     fn names_become_code_and_punctuation_stays_outside() {
@@ -149,15 +149,6 @@ mod tests {
         assert_eq!(prose("one\ntwo\n\n*3*"), "one two \\*3\\*");
         assert_eq!(prose("as `x\ny` has it"), "as `x y` has it");
         assert_eq!(escape("one\n|"), "one \\|");
-    }
-
-    #[test]
-    fn a_rule_about_a_field_may_begin_with_its_name() {
-        assert_eq!(sentence("flags is 0.", &["flags"]), "`flags` is 0.");
-        assert_eq!(
-            sentence("Bits of flags are 0.", &["flags"]),
-            "Bits of flags are 0."
-        );
     }
 
     #[test]

@@ -9,15 +9,9 @@ use super::number;
 
 /// Returns documentation attributes, one per line of the paragraphs.
 pub(super) fn attributes(paragraphs: &[String]) -> TokenStream {
-    let lines = paragraphs
-        .iter()
-        .enumerate()
-        .flat_map(|(index, paragraph)| {
-            let separator = if index == 0 { None } else { Some("") };
-            let lines = paragraph.trim_end().lines().map(marked);
-            separator.into_iter().map(str::to_owned).chain(lines)
-        });
-    let lines = lines.map(|line| match line.as_str() {
+    let paragraphs: Vec<&str> = paragraphs.iter().map(|it| it.trim_end()).collect();
+    let text = paragraphs.join("\n\n");
+    let lines = text.lines().map(marked).map(|line| match line.as_str() {
         "" => line,
         _ => format!(" {line}"),
     });

@@ -14,7 +14,6 @@ use quote::{format_ident, quote};
 use super::{Options, constant_ident, file, open_enum, record};
 use crate::GeneratedFile;
 
-/// The folder of the library's records.
 const FOLDER: &str = "atf/src/wire/generated";
 
 /// Emits the folder `atf/src/wire/generated` and `atf/src/manifest/generated.rs`. A project that

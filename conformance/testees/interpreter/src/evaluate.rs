@@ -132,8 +132,7 @@ impl<'a> File<'a> {
     }
 
     pub(crate) fn field(&self, role: &str, name: &str) -> Option<&'a Field> {
-        let record = self.record_in(role, self.wire)?;
-        record.fields.iter().find(|field| field.key() == name)
+        self.record_in(role, self.wire)?.field_known_as(name)
     }
 
     fn pair(&self, args: &'a [Expression], locals: &mut Locals<'a>) -> [u64; 2] {

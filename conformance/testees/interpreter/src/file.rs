@@ -65,15 +65,9 @@ impl<'a> File<'a> {
         };
         // If no version matches, the requirement of the first one fails and reports it.
         let is_own = |wire: &&Wire| {
-            let header = file.record_in("header", **wire);
-            let field = header.and_then(|header| header.field("version"));
-            let stated = field.map(|field| {
-                View {
-                    layout: header.unwrap_or(EMPTY),
-                    bytes,
-                }
-                .number_of(field)
-            });
+            let layout = file.record_in("header", **wire).unwrap_or(EMPTY);
+            let field = layout.field("version");
+            let stated = field.map(|field| View { layout, bytes }.number_of(field));
             stated.is_some() && stated == field.and_then(constant)
         };
         if let Some(wire) = layout.wires.iter().find(is_own) {

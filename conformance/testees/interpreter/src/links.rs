@@ -3,7 +3,6 @@
 use crate::document::{Decoded, Event};
 
 /// The links of the readable files. An unreadable file has no links.
-#[derive(Default)]
 pub(crate) struct Links {
     /// For each index event, the detail event that it links to. Holes have no link.
     forward: Vec<Option<u64>>,
@@ -22,27 +21,19 @@ impl Links {
         }
     }
 
-    /// Returns the targets of links in the index that have no matching link back.
-    fn dangling(&self) -> impl Iterator<Item = u64> {
+    /// Counts the links in the index that have no matching link back.
+    pub(crate) fn dangling(&self) -> usize {
         let links = (0..).zip(&self.forward);
         let links = links.filter_map(|(seq, to)| Some((seq, (*to)?)));
         let loose = links.filter(|(seq, to)| at(&self.back, *to) != Some(seq));
-        loose.map(|(_, to)| to)
+        loose.count()
     }
 
-    /// Returns the targets of links in the details that have no matching link back.
-    fn orphans(&self) -> impl Iterator<Item = u64> {
+    /// Counts the links in the details that have no matching link back.
+    pub(crate) fn orphans(&self) -> usize {
         let links = (0..).zip(&self.back);
         let loose = links.filter(|(seq, to)| at(&self.forward, **to) != Some(&Some(*seq)));
-        loose.map(|(_, to)| *to)
-    }
-
-    pub(crate) fn dangling_count(&self) -> usize {
-        self.dangling().count()
-    }
-
-    pub(crate) fn orphan_count(&self) -> usize {
-        self.orphans().count()
+        loose.count()
     }
 }
 

@@ -110,8 +110,12 @@ impl File {
         }
     }
 
-    /// Reads a file without following symlinks.
-    fn open(kind: Kind, path: &Path) -> Self {
+    /// Reads a thread's file without following symlinks.
+    fn open(kind: Kind, folder: &Path) -> Self {
+        if !is_folder(folder) {
+            return Self::Absent;
+        }
+        let path = folder.join(format!("{}.atf", kind.name()));
         let meta = path.symlink_metadata().map(|meta| meta.file_type());
         if meta.as_ref().is_ok_and(FileType::is_symlink) {
             return Self::Link;
@@ -133,14 +137,8 @@ impl File {
 
 impl Thread {
     fn read(id: u32, folder: &Path) -> Self {
-        let (index, mut detail) = if is_folder(folder) {
-            (
-                File::open(Kind::Index, &folder.join("index.atf")),
-                File::open(Kind::Detail, &folder.join("detail.atf")),
-            )
-        } else {
-            (File::Absent, File::Absent)
-        };
+        let index = File::open(Kind::Index, folder);
+        let mut detail = File::open(Kind::Detail, folder);
         // A detail file of the other wire version cannot belong to this thread.
         if let (Some(of_index), Some(of_detail)) = (index.read(), detail.read())
             && of_index.wire != of_detail.wire
@@ -160,8 +158,8 @@ impl Thread {
                 "index": index_document,
                 "detail": detail_document,
                 "derived": {
-                    "dangling_links": links.dangling_count().to_string(),
-                    "orphan_details": links.orphan_count().to_string(),
+                    "dangling_links": links.dangling().to_string(),
+                    "orphan_details": links.orphans().to_string(),
                 },
             }),
             index,
@@ -171,15 +169,8 @@ impl Thread {
 
     /// Returns the time, thread and position of each event that is not a hole.
     fn moments(&self) -> impl Iterator<Item = (u64, u32, usize)> {
-        let events = self
-            .index
-            .read()
-            .into_iter()
-            .flat_map(|index| &index.events);
-        events.enumerate().filter_map(|(seq, moment)| {
-            moment
-                .as_ref()
-                .map(|moment| (moment.timestamp_ns, self.id, seq))
-        })
+        let index = self.index.read().into_iter();
+        let events = index.flat_map(|index| &index.events).enumerate();
+        events.filter_map(|(seq, event)| Some((event.as_ref()?.timestamp_ns, self.id, seq)))
     }
 }

@@ -16,7 +16,7 @@ impl View<'_> {
     /// Returns a field by its name in the spec.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&Field> {
-        self.layout.fields.iter().find(|field| field.key() == name)
+        self.layout.field_known_as(name)
     }
 
     /// Returns a field's number, or 0 if there is no such field.

@@ -140,12 +140,16 @@ impl<'a> Decoded<'a> {
         }
     }
 
+    fn ident(&self) -> Ident {
+        format_ident!("{}", self.record.rust_name())
+    }
+
     fn is_header(&self) -> bool {
         is_header(self.record)
     }
 
     fn tokens(&self) -> TokenStream {
-        let ident = format_ident!("{}", self.record.rust_name());
+        let ident = self.ident();
         let structure = self.structure(&ident);
         let conversions = self.conversions(&ident);
         let setters = (!has_magic(self.record)).then(|| self.setters(&ident));
@@ -313,9 +317,9 @@ impl<'a> Decoded<'a> {
             if field.value.is_some() && all.iter().all(|other| other.value == field.value) {
                 let doc = format!("The value of `{}` in every wire version.", field.key());
                 let docs = doc::attributes(&[doc]);
-                let (module, _, ident) = self.module_and_ident(layouts.first()?.wire);
+                let packed = self.packed(layouts.first()?.wire);
                 let (ty, constant) = (value_tokens(field.ty), constant_ident(&field.name));
-                return Some(quote!(#docs pub const #name: #ty = #module::#ident::#constant;));
+                return Some(quote!(#docs pub const #name: #ty = #packed::#constant;));
             }
             let nones: Option<Vec<u64>> = all.iter().map(|field| field.none).collect();
             let nones = nones?.into_iter().map(Literal::u64_unsuffixed);
@@ -341,22 +345,19 @@ impl<'a> Decoded<'a> {
         }
     }
 
-    fn module_and_ident(&self, wire: Wire) -> (Ident, Ident, Ident) {
-        (
-            format_ident!("v{wire}"),
-            format_ident!("V{wire}"),
-            format_ident!("{}", self.record.rust_name()),
-        )
+    /// Returns the path of the packed struct in a wire version.
+    fn packed(&self, wire: Wire) -> TokenStream {
+        let (module, ident) = (format_ident!("v{wire}"), self.ident());
+        quote!(#module::#ident)
     }
 
-    /// Returns a member's field in a wire version, if that version has it.
     fn field_in(&self, wire: Wire, member: &Member<'_>) -> Option<&'a Field> {
         let layout = self.record.layout(wire)?;
         layout.field_known_as(member.field.key())
     }
 
     fn decoding(&self, wire: Wire) -> TokenStream {
-        let (module, variant, ident) = self.module_and_ident(wire);
+        let (variant, packed) = (format_ident!("V{wire}"), self.packed(wire));
         let fields = self.fields.iter().map(|member| {
             let name = member.ident();
             let value = match self.field_in(wire, member) {
@@ -369,14 +370,14 @@ impl<'a> Decoded<'a> {
         let wire_field = self.is_header().then(|| quote!(wire,));
         quote! {
             Wire::#variant => {
-                let raw: #module::#ident = zerocopy::transmute!(*bytes);
+                let raw: #packed = zerocopy::transmute!(*bytes);
                 Self { #wire_field #(#fields),* }
             }
         }
     }
 
     fn decode(&self, member: &Member<'_>, field: &Field, wire: Wire) -> TokenStream {
-        let (module, _, ident) = self.module_and_ident(wire);
+        let packed = self.packed(wire);
         let raw = format_ident!("{}", field.name);
         let number = match (field.ty.count, field.ty.scalar) {
             (_, Scalar::U8) => quote!(raw.#raw),
@@ -392,7 +393,7 @@ impl<'a> Decoded<'a> {
         match field.none {
             Some(_) => {
                 let none = format_ident!("{}_NONE", constant_ident(&field.name));
-                quote!((#number != #module::#ident::#none).then_some(#value))
+                quote!((#number != #packed::#none).then_some(#value))
             }
             None if member.is_option() => quote!(Some(#value)),
             None => value,
@@ -400,7 +401,7 @@ impl<'a> Decoded<'a> {
     }
 
     fn encoding(&self, wire: Wire) -> TokenStream {
-        let (module, variant, ident) = self.module_and_ident(wire);
+        let (variant, packed) = (format_ident!("V{wire}"), self.packed(wire));
         let layout = self.record.layout(wire).into_iter();
         let fields = layout.flat_map(|layout| &layout.fields).map(|field| {
             let name = format_ident!("{}", field.name);
@@ -409,17 +410,17 @@ impl<'a> Decoded<'a> {
         });
         quote! {
             Wire::#variant => {
-                let raw = #module::#ident { #(#fields),* };
+                let raw = #packed { #(#fields),* };
                 zerocopy::transmute!(raw)
             }
         }
     }
 
     fn encode(&self, field: &Field, wire: Wire) -> TokenStream {
-        let (module, _, ident) = self.module_and_ident(wire);
+        let packed = self.packed(wire);
         if field.value.is_some() {
             let constant = constant_ident(&field.name);
-            let value = quote!(#module::#ident::#constant);
+            let value = quote!(#packed::#constant);
             return to_packed(field.ty, value);
         }
         let is_it = |member: &&Member<'_>| member.field.key() == field.key();
@@ -448,9 +449,9 @@ impl<'a> Decoded<'a> {
                 let none = format_ident!("{}_NONE", constant_ident(&field.name));
                 let value = narrow(quote!(value));
                 if member.ty == field.ty {
-                    quote!(self.#name.unwrap_or(#module::#ident::#none))
+                    quote!(self.#name.unwrap_or(#packed::#none))
                 } else {
-                    quote!(self.#name.map_or(#module::#ident::#none, |value| #value))
+                    quote!(self.#name.map_or(#packed::#none, |value| #value))
                 }
             }
             None if member.is_option() => {

@@ -23,7 +23,6 @@ pub(super) fn tokens(manifest: &ManifestFile) -> TokenStream {
         let object = Object {
             object,
             is_root: position == 0,
-            can_copy: object.fields.iter().all(is_number),
         };
         object.tokens()
     });
@@ -44,11 +43,9 @@ pub(super) fn tokens(manifest: &ManifestFile) -> TokenStream {
     }
 }
 
-/// An object of the manifest.
 struct Object<'a> {
     object: &'a ManifestObject,
     is_root: bool,
-    can_copy: bool,
 }
 
 impl Object<'_> {
@@ -77,7 +74,6 @@ impl Object<'_> {
         &self.object.object
     }
 
-    /// Returns the struct's name.
     fn ident(&self) -> Ident {
         match self.name() {
             // The library has its own type for the list's elements, and this struct is converted to
@@ -97,7 +93,7 @@ impl Object<'_> {
         let doc = doc::attributes(std::slice::from_ref(&self.object.means));
         let derives = if self.is_root {
             quote!(Debug, Clone, Default)
-        } else if self.can_copy {
+        } else if self.object.fields.iter().all(is_number) {
             quote!(Debug, Clone, Copy, PartialEq, Eq)
         } else {
             quote!(Debug, Clone, PartialEq, Eq)
@@ -243,7 +239,6 @@ impl Object<'_> {
         }
     }
 
-    /// Emits a comparison of all values.
     fn says_the_same(&self) -> TokenStream {
         let names = self.object.fields.iter().map(ident_of);
         quote! {
@@ -286,7 +281,6 @@ fn write_entry(field: &ManifestField) -> TokenStream {
     }
 }
 
-/// Returns the function that reads a field's value.
 fn read_by(field: &ManifestField) -> TokenStream {
     let name = match field.ty.value {
         JsonType::List => match of(field) {
@@ -361,7 +355,6 @@ fn ident_of(field: &ManifestField) -> Ident {
     format_ident!("{}", field.name.as_str())
 }
 
-/// Returns the type of an object or an enumeration.
 fn type_of(name: &str) -> Ident {
     match name {
         "thread" => format_ident!("ManifestThread"),

@@ -16,7 +16,6 @@ pub(super) fn tokens(layout: &Layout) -> TokenStream {
     }
 }
 
-/// Emits `Wire`, with one variant per wire version.
 fn wire(layout: &Layout) -> TokenStream {
     let count = Literal::usize_unsuffixed(layout.wires.len());
     let wires = || layout.wires.iter();

@@ -47,19 +47,16 @@ impl Decoded<'_> {
         } else {
             field.key().to_owned()
         };
-        let convert = |value: TokenStream| {
-            if widest == Scalar::U64 && field.enumeration.is_none() {
-                value
-            } else {
-                quote!(u64::from(#value))
-            }
-        };
         let (binding, value) = if member.is_option() {
             (Some(quote!(let Some(value) = self.#name &&)), quote!(value))
         } else {
             (None, quote!(self.#name))
         };
-        let value = convert(value);
+        let value = if widest == Scalar::U64 && field.enumeration.is_none() {
+            value
+        } else {
+            quote!(u64::from(#value))
+        };
         Some(quote! {
             if #binding #value > #max {
                 return Err(OutOfRange { field: #label, found: #value, max: #max });
