@@ -2,36 +2,27 @@
 
 use crate::results::NO_RULE;
 use crate::rules;
+use atf_report::counted;
 use atf_samples::layout::Record;
 
-type Row = (&'static str, Record, &'static str, &'static str);
+type Row = (Record, &'static str, &'static str);
 
-/// The records, with their names, their rules' group, and the sources of their layout.
+/// The records, with their rules' group and the sources of their layout.
 const RECORDS: [Row; 7] = [
-    ("index_header", Record::IndexHeader, "IHDR", "S0, S1, S2"),
-    ("index_event", Record::IndexEvent, "IEVT", "S0, S1, S2, S3"),
-    ("index_footer", Record::IndexFooter, "IFTR", "S0, S1, S2"),
-    ("detail_header", Record::DetailHeader, "DHDR", "S1, S2, S4"),
-    (
-        "detail_event_header",
-        Record::DetailEventHeader,
-        "DEVT",
-        "S1, S2, S3, S4",
-    ),
-    (
-        "detail_function_payload",
-        Record::DetailFunctionPayload,
-        "DPAY",
-        "S1, S4",
-    ),
-    ("detail_footer", Record::DetailFooter, "DFTR", "S1, S2, S4"),
+    (Record::IndexHeader, "IHDR", "S0, S1, S2"),
+    (Record::IndexEvent, "IEVT", "S0, S1, S2, S3"),
+    (Record::IndexFooter, "IFTR", "S0, S1, S2"),
+    (Record::DetailHeader, "DHDR", "S1, S2, S4"),
+    (Record::DetailEventHeader, "DEVT", "S1, S2, S3, S4"),
+    (Record::DetailFunctionPayload, "DPAY", "S1, S4"),
+    (Record::DetailFooter, "DFTR", "S1, S2, S4"),
 ];
 
 /// Splits a charge into a row of [`RECORDS`] and the field's name.
 fn record(charge: &str) -> Option<(&'static Row, &str)> {
     let (name, field) = charge.split_once('.').unwrap_or((charge, ""));
     let mut records = RECORDS.iter();
-    Some((records.find(|(record, ..)| *record == name)?, field))
+    Some((records.find(|(record, ..)| record.name() == name)?, field))
 }
 
 /// Returns the group of the rules about a charge, such as `IFTR` for `ATF-IFTR-004` and for
@@ -39,7 +30,7 @@ fn record(charge: &str) -> Option<(&'static Row, &str)> {
 #[must_use]
 pub fn group(charge: &str) -> &str {
     match record(charge) {
-        Some(((_, _, group, _), _)) => group,
+        Some(((_, group, _), _)) => group,
         None => charge.split('-').nth(1).unwrap_or(charge),
     }
 }
@@ -64,9 +55,10 @@ pub fn sentence(charge: &str) -> Option<String> {
     if let Some(label) = charge.strip_prefix("derived.") {
         return Some(format!("{label}, as the protocol defines it"));
     }
-    let ((name, layout, _, sources), field) = record(charge)?;
+    let ((record, _, sources), field) = record(charge)?;
+    let bytes = |size: usize| counted(size as u64, "byte");
     let place = |wire| {
-        let mut fields = layout.fields(wire).iter();
+        let mut fields = record.fields(wire).iter();
         let found = fields.find(|it| it.name == field)?;
         Some(format!("{} at offset {}", bytes(found.size), found.offset))
     };
@@ -75,19 +67,12 @@ pub fn sentence(charge: &str) -> Option<String> {
         (Some(one), Some(_)) => one,
         (Some(one), None) => format!("{one}, only in version 1"),
         (None, Some(two)) => format!("{two}, only in version 2"),
-        (None, None) => bytes(layout.size()),
+        (None, None) => bytes(record.size()),
     };
-    let name = name.replace('_', " ");
+    let name = record.name().replace('_', " ");
     let what = match field {
         "" => name,
         field => format!("{field} of the {name}"),
     };
     Some(format!("{what}: {places} ({sources})"))
-}
-
-fn bytes(size: usize) -> String {
-    match size {
-        1 => "1 byte".to_owned(),
-        _ => format!("{size} bytes"),
-    }
 }

@@ -42,9 +42,8 @@ impl Checked {
     /// Describes the broken structural MUSTs and the unreadable paths.
     #[must_use]
     pub fn structural_faults(&self) -> Vec<String> {
-        let broken = self
-            .findings()
-            .filter(|(_, it)| it.rule.is_structural_must());
+        let findings = self.findings();
+        let broken = findings.filter(|(_, it)| it.rule.is_structural_must());
         let broken = broken.map(|(report, it)| {
             let (path, field) = (report.path.display(), &it.place.field);
             format!("{path}: {} at {field}: {}", it.rule.id, it.message)

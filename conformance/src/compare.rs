@@ -150,11 +150,8 @@ impl Run {
             let line = format!("{word:6}  {name} {role} {case}: {fault}");
             lines.push(Printable(&line).to_string());
         }
-        let gone = self
-            .results
-            .keys()
-            .filter(|key| !later.results.contains_key(*key));
-        let gone = gone.count();
+        let is_gone = |key: &&Key| !later.results.contains_key(*key);
+        let gone = self.results.keys().filter(is_gone).count();
         let mut summary = format!("{fixed} fixed, {broken} broken, {still} still failing");
         let rest = [
             (new, "new case fails", "new cases fail"),

@@ -1,6 +1,7 @@
 //! The capabilities that an implementation under test declares it lacks. The kit does not grade
 //! them, and the report lists them.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use serde::de::Error as _;
@@ -50,7 +51,7 @@ const DERIVED: [&str; 11] = [
 ];
 
 /// The names of all fields of a document, such as `header.arch`.
-static FIELDS: LazyLock<Vec<String>> = LazyLock::new(|| {
+static FIELDS: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
     let records = [
         ("header", Record::IndexHeader),
         ("header", Record::DetailHeader),
@@ -60,18 +61,16 @@ static FIELDS: LazyLock<Vec<String>> = LazyLock::new(|| {
         ("footer", Record::IndexFooter),
         ("footer", Record::DetailFooter),
     ];
-    let mut names: Vec<_> = DERIVED.map(|name| format!("derived.{name}")).into();
-    names.push("events.payload".to_owned());
+    let mut names = BTreeSet::from(DERIVED.map(|name| format!("derived.{name}")));
+    names.insert("events.payload".to_owned());
     for (object, record) in records {
         let fields = atf::Wire::VERSIONS.iter();
         for field in fields.flat_map(|wire| record.fields(*wire)) {
             if !matches!(field.is, FieldKind::Magic | FieldKind::Reserved) {
-                names.push(format!("{object}.{}", field.name));
+                names.insert(format!("{object}.{}", field.name));
             }
         }
     }
-    names.sort_unstable();
-    names.dedup();
     names
 });
 
@@ -89,11 +88,8 @@ impl Lack {
     /// Returns the capability with this name in `TESTEE.toml`.
     #[must_use]
     pub fn find(name: &str) -> Option<Self> {
-        let mut whole = Self::WHOLE.into_iter();
-        let field = || FIELDS.iter().find(|field| *field == name);
-        whole
-            .find(|lack| lack.name() == name)
-            .or_else(|| field().map(|field| Self::Field(field)))
+        let whole = Self::WHOLE.into_iter().find(|lack| lack.name() == name);
+        whole.or_else(|| FIELDS.get(name).map(|field| Self::Field(field)))
     }
 
     /// Returns the name in `TESTEE.toml`.

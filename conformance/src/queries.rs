@@ -72,7 +72,7 @@ pub fn queries(case: &Case) -> Vec<Query> {
     }
     let mut queries = of_events(case);
     queries.extend(of_links(case));
-    queries.extend(of_anchors(case));
+    queries.extend(of_anchor(case));
     queries
 }
 
@@ -86,16 +86,11 @@ struct Event {
 
 fn of_events(case: &Case) -> Vec<Query> {
     let merged = merged(&case.expected);
-    let answer = |is_wanted: &dyn Fn(&Event) -> bool| -> Value {
+    let query = |text: String, rule, is_wanted: &dyn Fn(&Event) -> bool| {
         let wanted = merged.iter().filter(|event| is_wanted(event));
-        wanted
-            .map(|event| json!([event.thread, event.seq.to_string()]))
-            .collect()
-    };
-    let query = |text: String, rule, is_wanted: &dyn Fn(&Event) -> bool| Query {
-        text,
-        answer: answer(is_wanted),
-        rule,
+        let answer = wanted.map(|event| json!([event.thread, event.seq.to_string()]));
+        let answer = answer.collect();
+        Query { text, answer, rule }
     };
     let mut queries = vec![query("events".to_owned(), Some("ATF-RDER-004"), &|_| true)];
     for thread in list(&case.expected, "threads") {
@@ -178,23 +173,20 @@ fn of_links(case: &Case) -> Vec<Query> {
     queries
 }
 
-/// Returns a query for the trace's time a second after each anchor.
-fn of_anchors(case: &Case) -> Vec<Query> {
+/// Returns a query for the trace's time a second after its only anchor.
+fn of_anchor(case: &Case) -> Option<Query> {
     let manifest = manifest(case);
     let [anchor] = list(&manifest, "timing_anchors") else {
-        return Vec::new();
+        return None;
     };
-    let query = || {
-        let scale = anchor["media_timescale"].as_i64()?;
-        let media = anchor["media_time"].as_i64()?.checked_add(scale)?;
-        let host = anchor["host_time_ns"].as_u64()?;
-        Some(Query {
-            text: format!("time media={media} scale={scale}"),
-            answer: host.checked_add(NANOSECONDS_PER_SECOND)?.to_string().into(),
-            rule: None,
-        })
-    };
-    query().into_iter().collect()
+    let scale = anchor["media_timescale"].as_i64()?;
+    let media = anchor["media_time"].as_i64()?.checked_add(scale)?;
+    let host = anchor["host_time_ns"].as_u64()?;
+    Some(Query {
+        text: format!("time media={media} scale={scale}"),
+        answer: host.checked_add(NANOSECONDS_PER_SECOND)?.to_string().into(),
+        rule: None,
+    })
 }
 
 /// Returns the names of functions in the manifest, and one that is in no manifest.
@@ -218,8 +210,5 @@ fn manifest(case: &Case) -> Value {
 }
 
 fn list<'a>(object: &'a Value, key: &str) -> &'a [Value] {
-    object
-        .get(key)
-        .and_then(Value::as_array)
-        .map_or(&[], Vec::as_slice)
+    object[key].as_array().map_or(&[], Vec::as_slice)
 }

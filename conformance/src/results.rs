@@ -283,12 +283,9 @@ impl CaseResult {
     /// of the format, such as `index_event.call_depth`. If neither is known, returns [`NO_RULE`].
     #[must_use]
     pub fn blamed(&self) -> BTreeSet<&str> {
-        let Outcome::Failed { differences, .. } = &self.outcome else {
-            return BTreeSet::new();
-        };
-        let named = differences.iter().filter_map(|it| it.rule.as_deref());
-        let mut named: BTreeSet<_> = named.collect();
-        if named.is_empty() {
+        let named = self.outcome.differences().iter();
+        let mut named: BTreeSet<_> = named.filter_map(|it| it.rule.as_deref()).collect();
+        if named.is_empty() && self.outcome.class().is_some() {
             named.insert(NO_RULE);
         }
         named
@@ -410,14 +407,12 @@ impl Outcome {
 
     /// Returns the score in one grade, for readers and validators.
     fn score(&self, grade: Grade) -> Score {
-        let Self::Failed {
-            class, differences, ..
-        } = self
-        else {
-            return match self {
-                Self::Passed => Score::Passed,
-                _ => Score::None,
-            };
+        let (class, differences) = match self {
+            Self::Passed => return Score::Passed,
+            Self::Skipped { .. } => return Score::None,
+            Self::Failed {
+                class, differences, ..
+            } => (class, differences),
         };
         let differs = differences.iter().any(|it| it.grade == grade);
         match grade {
@@ -434,6 +429,15 @@ impl Outcome {
         match self {
             Self::Failed { class, .. } => Some(*class),
             Self::Passed | Self::Skipped { .. } => None,
+        }
+    }
+
+    /// Returns the differences of a failure; none if the case did not fail.
+    #[must_use]
+    pub fn differences(&self) -> &[Difference] {
+        match self {
+            Self::Failed { differences, .. } => differences,
+            Self::Passed | Self::Skipped { .. } => &[],
         }
     }
 

@@ -9,8 +9,7 @@ use serde_json::{Value, json};
 
 use crate::output::Output;
 use crate::pages::Model;
-use crate::results::{Answer, Implementation};
-use crate::rows::{ByCase, badge_words, history, shown, summary};
+use crate::results::{Answer, ByCase, Implementation, badge_words, history, shown, summary};
 
 impl Model<'_> {
     /// Writes the pages of results.

@@ -15,7 +15,6 @@ mod markdown;
 mod output;
 mod pages;
 mod results;
-mod rows;
 
 use std::io;
 use std::path::{Path, PathBuf};

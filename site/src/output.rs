@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::{fs, io};
 
-use atf_report::html;
+use atf_report::{Editions, html};
 use minijinja::Environment;
 use minijinja::value::Serde;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ const MARK: &str = "addresses.txt";
 /// The files by path.
 pub(crate) struct Output {
     environment: Environment<'static>,
-    editions: Vec<(&'static str, String)>,
+    editions: Value,
     files: BTreeMap<String, Vec<u8>>,
     /// The entries of the search.
     search: Vec<Value>,
@@ -47,12 +47,9 @@ impl Output {
             let added = environment.add_template(name, text);
             added.map_err(io::Error::other)?;
         }
-        let editions = atf_report::Editions::current();
-        let editions = editions.all();
-        let editions = editions.map(|(name, version)| (name, version.to_owned()));
         let mut output = Self {
             environment,
-            editions: editions.into(),
+            editions: json!(Editions::current().all()),
             files: BTreeMap::new(),
             search: Vec::new(),
         };
@@ -81,7 +78,7 @@ impl Output {
         let is_reference = address.starts_with("docs/reference/");
         let section = address.split('/').take(1 + usize::from(is_reference));
         page["section"] = json!(section.collect::<Vec<_>>().join("/"));
-        page["editions"] = json!(self.editions);
+        page["editions"] = self.editions.clone();
         let template = self.environment.get_template(template);
         let text = template.and_then(|template| template.render(Serde(page)));
         let text = text.map_err(|error| io::Error::other(format!("{address}: {error}")))?;

@@ -14,8 +14,7 @@ use crate::cases::Entry;
 use crate::claims::{self, Claims};
 use crate::markdown::{DECISIONS, Docs, RULES, doc_address, headings, section_address};
 use crate::output::Output;
-use crate::results::Results;
-use crate::rows::{ByCase, shown, summary};
+use crate::results::{ByCase, Results, shown, summary};
 
 /// The sections about each language: documents and headings.
 const START: &str = "

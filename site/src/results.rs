@@ -1,11 +1,13 @@
-//! The implementations' results, read from the kit's JSON reports.
+//! The implementations' results: read from the kit's JSON reports, and as pages show them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use atf_report::badge::Mood;
 use atf_report::{Editions, Printable};
 use serde::Deserialize;
+use serde_json::{Value, json};
 
 /// The version of the JSON reports that can be shown.
 const FORMAT: u64 = 2;
@@ -84,6 +86,9 @@ pub(crate) struct Results {
     /// The results of each reader on each writer's files, by their names.
     pub(crate) pairs: BTreeMap<(String, String), Pair>,
 }
+
+/// The latest versions' answers by case.
+pub(crate) type ByCase<'a> = BTreeMap<&'a str, Vec<(&'a Implementation, &'a Answer)>>;
 
 /// An implementation with at least one graded version.
 pub(crate) struct Implementation {
@@ -258,9 +263,8 @@ impl Results {
         Ok(())
     }
 
-    /// Returns the answers of the latest versions, by case.
-    pub(crate) fn by_case(&self) -> BTreeMap<&str, Vec<(&Implementation, &Answer)>> {
-        let mut cases: BTreeMap<&str, Vec<_>> = BTreeMap::new();
+    pub(crate) fn by_case(&self) -> ByCase<'_> {
+        let mut cases = ByCase::new();
         for one in &self.all {
             for answer in &one.latest().answers {
                 cases.entry(&answer.case).or_default().push((one, answer));
@@ -302,4 +306,70 @@ fn slug(name: &str) -> String {
         _ => '-',
     });
     letters.collect::<String>().trim_matches('-').to_owned()
+}
+
+/// Returns an implementation's answer to a case.
+pub(crate) fn shown(one: &Implementation, answer: &Answer) -> Value {
+    json!({
+        "name": one.name,
+        "slug": one.slug,
+        "role": answer.role,
+        "state": answer.state(),
+        "class": answer.class,
+        "message": answer.message,
+        "listed": answer.listed,
+    })
+}
+
+/// Returns an implementation's row in lists.
+pub(crate) fn summary(one: &Implementation) -> Value {
+    let testee = &one.latest().testee;
+    let url = testee.url.as_ref();
+    let mut row = history(one.latest(), None);
+    row["name"] = json!(one.name);
+    row["slug"] = json!(one.slug);
+    row["url"] = json!(url.filter(|url| url.starts_with("https://")));
+    row["roles"] = json!(testee.roles.join(", "));
+    row["wire"] = json!(testee.wire);
+    row["features"] = json!(testee.features.join(", "));
+    row["words"] = json!(badge_words(one.latest()).0);
+    row
+}
+
+/// Returns a version's row, with the number of changes since the previous version.
+pub(crate) fn history(version: &Version, before: Option<&Version>) -> Value {
+    let failures = |version: &Version| {
+        let failures = version.failures();
+        let names = failures.map(|answer| (answer.role.clone(), answer.case.clone()));
+        names.collect::<BTreeSet<_>>()
+    };
+    let change = before.map(|before| {
+        let (old, new) = (failures(before), failures(version));
+        [old.difference(&new).count(), new.difference(&old).count()]
+    });
+    json!({
+        "version": version.testee.version,
+        "refused": version.testee.refused,
+        "day": version.at.split('T').next(),
+        "corpus": version.editions.corpus,
+        "passed": version.count("passed"),
+        "failed": version.count("failed"),
+        "known": version.count("known"),
+        "skipped": version.count("skipped"),
+        "change": change,
+    })
+}
+
+/// Returns a badge's words and colour.
+pub(crate) fn badge_words(version: &Version) -> (String, Mood) {
+    let [passed, failed, known] = ["passed", "failed", "known"].map(|it| version.count(it));
+    match (passed, failed, known) {
+        (0, 0, 0) => ("nothing graded".to_owned(), Mood::Nothing),
+        (_, 0, 0) => (format!("{passed} passed"), Mood::Good),
+        (_, 0, _) => (format!("{passed} passed, {known} known"), Mood::Known),
+        _ => (
+            format!("{failed} of {} failed", passed + failed + known),
+            Mood::Bad,
+        ),
+    }
 }

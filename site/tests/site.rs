@@ -261,35 +261,32 @@ fn errors_about_bad_results_name_the_file() {
     fs::create_dir_all(&own).unwrap();
     let why = "expected a results.json here or in a folder below";
     assert_eq!(error(), format!("{}: {why}", own.display()));
-    let mut two = report("1.0", "");
-    two["testees"][1]["name"] = json!("ada c");
-    let mut same = report("1.0", "");
-    same["testees"][1]["name"] = json!("Ada-C");
-    let mut outside = report("1.0", "");
-    outside["cases"][1]["testee"] = json!(2);
-    let mut newer = report("1.0", "");
-    newer["format"] = json!(3);
-    let whole = report("1.0", "").to_string();
-    let no_report = "expected the JSON report of a run (atf-conformance run --report json): ";
-    for (text, why) in [
-        (&whole[..200], no_report),
-        (
-            "{\"results\": []}",
-            &format!("{no_report}missing field `format`"),
-        ),
-        (
-            "{\"format\": 2}",
-            &format!("{no_report}missing field `editions`"),
-        ),
-        (&newer.to_string(), "expected format 2, found 3"),
-        (&outside.to_string(), "cases[1].testee: 2, of 2 testees"),
-        (&two.to_string(), "ada c 1.0 is also in "),
-        (&same.to_string(), "ada c and Ada-C have the same address"),
-    ] {
+    let assert_error = |text: &str, why: &str| {
         let file = own.join("results.json");
         fs::write(&file, text).unwrap();
         let (error, start) = (error(), format!("{}: {why}", file.display()));
         assert!(error.starts_with(&start), "{error}\n{start}");
+    };
+    let whole = report("1.0", "").to_string();
+    for (text, why) in [
+        (&whole[..200], ""),
+        ("{\"results\": []}", "missing field `format`"),
+        ("{\"format\": 2}", "missing field `editions`"),
+    ] {
+        let expected = "expected the JSON report of a run (atf-conformance run --report json)";
+        assert_error(text, &format!("{expected}: {why}"));
+    }
+    #[rustfmt::skip]
+    let changes = [
+        ("/format", json!(3), "expected format 2, found 3"),
+        ("/cases/1/testee", json!(2), "cases[1].testee: 2, of 2 testees"),
+        ("/testees/1/name", json!("ada c"), "ada c 1.0 is also in "),
+        ("/testees/1/name", json!("Ada-C"), "ada c and Ada-C have the same address"),
+    ];
+    for (place, value, why) in changes {
+        let mut bad = report("1.0", "");
+        *bad.pointer_mut(place).unwrap() = value;
+        assert_error(&bad.to_string(), why);
     }
     // Nothing was written.
     let entries = fs::read_dir(folder.path()).unwrap();

@@ -54,7 +54,7 @@ impl Chance {
         match self.below(3) {
             0 => self.0.number() >> self.below(64),
             1 => self.below(200) as u64,
-            _ => EDGES[self.below(EDGES.len())],
+            _ => self.0.pick(&EDGES),
         }
     }
 
@@ -87,13 +87,13 @@ impl Chance {
             2 => bytes.truncate(at),
             // Most fields are aligned, and close to their correct value.
             3 | 4 => {
-                let (at, size) = (at / 4 * 4, [1, 2, 4, 8][self.below(4)]);
+                let (at, size) = (at / 4 * 4, self.0.pick(&[1, 2, 4, 8]));
                 let end = (at + size).min(bytes.len());
                 let mut old = [0; 8];
                 old[..end - at].copy_from_slice(&bytes[at..end]);
                 let old = u64::from_le_bytes(old);
                 let new = match self.below(3) {
-                    0 => old.wrapping_add(STEPS[self.below(STEPS.len())]),
+                    0 => old.wrapping_add(self.0.pick(&STEPS)),
                     _ => self.edge(),
                 };
                 bytes[at..end].copy_from_slice(&new.to_le_bytes()[..end - at]);
@@ -116,7 +116,7 @@ impl Chance {
                 bytes[at..end].fill(0);
             }
             _ => {
-                let other = others[self.below(others.len())];
+                let other = self.0.pick(others);
                 let from = self.below(other.len().max(1)) / 32 * 32;
                 let end = (from + 32 * (1 + self.below(4))).min(other.len());
                 let piece = &other[from.min(end)..end];
@@ -129,7 +129,7 @@ impl Chance {
 
     /// Returns a script that an implementation supports.
     pub(crate) fn script(&mut self, for_: &Manifest) -> String {
-        let wire = for_.wire[self.below(for_.wire.len())];
+        let wire = self.0.pick(&for_.wire);
         let has_details = for_.has(Feature::Detail);
         let (clock, arch, os) = (1 + self.below(4), 1 + self.below(3), 1 + self.below(5));
         let ids: Vec<u64> = (0..1 + self.below(3) as u64)
@@ -149,7 +149,7 @@ impl Chance {
         for _ in 0..self.below(12) {
             let of = self.below(ids.len());
             let (id, (events, details)) = (ids[of], counts[of]);
-            time = time.saturating_add([0, 1, 1000, 1 << 32][self.below(4)]);
+            time = time.saturating_add(self.0.pick(&[0, 1, 1000, 1 << 32]));
             let is_linked = has_details && self.below(2) == 0;
             let link = if is_linked {
                 details.to_string()

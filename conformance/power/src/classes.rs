@@ -47,10 +47,8 @@ impl Classes {
         let Outcome::Passed(compared) = &record.outcome else {
             return None;
         };
-        let row = self
-            .mutant
-            .iter()
-            .find(|row| row.of == name && row.id == record.id)?;
+        let mut rows = self.mutant.iter();
+        let row = rows.find(|row| row.of == name && row.id == record.id)?;
         let holds = match (row.class, compared) {
             (Class::Survivor, _) | (_, Compared::Same) => true,
             (Class::Permitted, Compared::Allowed(_)) => true,

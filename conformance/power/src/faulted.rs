@@ -48,8 +48,11 @@ const CHOICES: [&str; 4] = [
 /// A persistent process.
 struct Served {
     command: Vec<String>,
-    running: Option<(Child, ChildStdin, Receiver<String>)>,
+    running: Option<Running>,
 }
+
+/// The process, its input and the lines of its output.
+type Running = (Child, ChildStdin, Receiver<String>);
 
 impl Served {
     fn new(manifest: &Manifest, role: Role) -> Option<Self> {
@@ -60,28 +63,9 @@ impl Served {
 
     /// Returns the answer, or `None` if the process crashed, hung or refused.
     fn ask(&mut self, request: &Value) -> io::Result<Option<String>> {
-        if self.running.is_none() {
-            let (program, arguments) = self.command.split_first().ok_or(io::ErrorKind::NotFound)?;
-            let mut child = Command::new(program)
-                .args(arguments)
-                .stdin(Stdio::piped())
-                .stdout(Stdio::piped())
-                .stderr(Stdio::null())
-                .spawn()?;
-            let stdin = child.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
-            let stdout = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
-            let (send, lines) = channel();
-            thread::spawn(move || {
-                for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-                    if send.send(line).is_err() {
-                        return;
-                    }
-                }
-            });
-            self.running = Some((child, stdin, lines));
-        }
-        let Some((_, stdin, lines)) = &mut self.running else {
-            return Ok(None);
+        let (_, stdin, lines) = match &mut self.running {
+            Some(running) => running,
+            None => self.running.insert(start(&self.command)?),
         };
         let sent = writeln!(stdin, "{request}").and_then(|()| stdin.flush());
         let answer = match sent {
@@ -100,6 +84,24 @@ impl Served {
             let _ = child.wait();
         }
     }
+}
+
+fn start(command: &[String]) -> io::Result<Running> {
+    let (program, arguments) = command.split_first().ok_or(io::ErrorKind::NotFound)?;
+    let mut child = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let stdin = child.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
+    let stdout = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
+    let (send, lines) = channel();
+    thread::spawn(move || {
+        let mut lines = BufReader::new(stdout).lines().map_while(Result::ok);
+        lines.try_for_each(|line| send.send(line))
+    });
+    Ok((child, stdin, lines))
 }
 
 impl Drop for Served {
@@ -225,11 +227,8 @@ fn read_part(
     Ok(allowed.map_or(Compared::Same, Compared::Allowed))
 }
 
-/// Grades a reader's answer as in a case that expects the document of the original or the reference.
-///
-/// # Errors
-///
-/// Returns why the answer is not allowed.
+/// Grades a reader's answer as in a case that expects the document of the original or the
+/// reference. Returns why the answer is not allowed.
 fn grade(
     case: &Case,
     place: &Path,
@@ -282,11 +281,7 @@ pub(crate) fn write(
     ) else {
         return Ok(Compared::Same);
     };
-    let features: Vec<String> = mutant
-        .features
-        .iter()
-        .map(|feature| feature.name().to_owned())
-        .collect();
+    let features = mutant.feature_names();
     let mut chance = Chance::new(2);
     let mut allowed = None;
     for _ in 0..count {
@@ -296,10 +291,7 @@ pub(crate) fn write(
         let mut files = Vec::new();
         for (served, name) in [(&mut one, "one"), (&mut other, "other")] {
             let out = folder.join(name);
-            if out.exists() {
-                fs::remove_dir_all(&out)?;
-            }
-            fs::create_dir(&out)?;
+            empty(&out)?;
             let answer = served.ask(&json!([script, out]))?;
             files.push((answer, tree(&out)?));
         }
@@ -323,6 +315,14 @@ pub(crate) fn write(
         allowed.get_or_insert(text);
     }
     Ok(allowed.map_or(Compared::Same, Compared::Allowed))
+}
+
+/// Makes a folder empty, or creates it.
+pub(crate) fn empty(folder: &Path) -> io::Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder)?;
+    }
+    fs::create_dir_all(folder)
 }
 
 fn digest(answer: Option<&str>) -> u64 {

@@ -52,8 +52,7 @@ impl<'a> Workshop<'a> {
             fs::create_dir_all(to.parent().unwrap_or(copy))?;
             let from = root.join(path);
             let from = if from.is_dir() { from.join(".") } else { from };
-            let mut copied = Command::new("cp");
-            if !copied.arg("-r").args([&from, &to]).status()?.success() {
+            if !copies(&from, &to)? {
                 return Err(format!("cannot copy {path}").into());
             }
         }
@@ -74,7 +73,7 @@ impl<'a> Workshop<'a> {
     }
 
     pub(crate) fn manifest(&self) -> Result<Manifest, Fault> {
-        Manifest::open(&self.folder.join("TESTEE.toml")).map_err(|error| error.to_string().into())
+        manifest_in(&self.folder)
     }
 
     /// Builds the program with another text of a file, calls `then` if the program differs, and
@@ -104,15 +103,10 @@ impl<'a> Workshop<'a> {
         self.compiled()?;
         let from = self.folder.join(".");
         fs::create_dir_all(to)?;
-        if !Command::new("cp")
-            .arg("-r")
-            .args([&from, to])
-            .status()?
-            .success()
-        {
+        if !copies(&from, to)? {
             return Err(format!("cannot copy {}", from.display()).into());
         }
-        Manifest::open(&to.join("TESTEE.toml")).map_err(|error| error.to_string().into())
+        manifest_in(to)
     }
 
     /// Returns the identity of the program, or `None` if it does not compile.
@@ -124,6 +118,15 @@ impl<'a> Workshop<'a> {
         let output = shell(&self.of.identity, &self.folder).output()?;
         Ok(Some(String::from_utf8_lossy(&output.stdout).into_owned()))
     }
+}
+
+fn copies(from: &Path, to: &Path) -> io::Result<bool> {
+    let copied = Command::new("cp").arg("-r").args([from, to]).status()?;
+    Ok(copied.success())
+}
+
+fn manifest_in(folder: &Path) -> Result<Manifest, Fault> {
+    Manifest::open(&folder.join("TESTEE.toml")).map_err(|error| error.to_string().into())
 }
 
 fn shell(command: &str, folder: &Path) -> Command {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use atf_conformance::cause::{Causes, settle_charges};
 use atf_conformance::corpus;
 use atf_conformance::protocol::Manifest;
-use atf_conformance::results::{CaseResult, Failure, Grading, Outcome, Role, State};
+use atf_conformance::results::{CaseResult, Failure, Grading, Role, State};
 use atf_conformance::run::warden::contained;
 use atf_conformance::run::{Limits, Options, Pool, Smoke, Work, readings, smoke, writings};
 
@@ -102,11 +102,9 @@ impl Kit {
             let mut same = known.iter().filter(|known| known.is_same_case(case));
             same.all(|known| known.class != case.outcome.class())
         };
-        let tasks = self
-            .tasks
-            .iter()
-            .filter(|task| manifest.command(task.about().role).is_some())
-            .filter(|task| is_chosen(task.about().name));
+        let tasks = self.tasks.iter();
+        let tasks = tasks.filter(|task| manifest.command(task.about().role).is_some());
+        let tasks = tasks.filter(|task| is_chosen(task.about().name));
         let work: Vec<_> = tasks
             .map(|task| Work {
                 testee: 0,
@@ -154,10 +152,7 @@ pub(crate) fn failed(results: &[CaseResult]) -> Vec<String> {
 pub(crate) fn charge(results: &[CaseResult]) -> Option<(String, String)> {
     let groups = Causes::new(results).groups();
     let (_, case) = groups.first()?.cases.first()?;
-    let Outcome::Failed { differences, .. } = &case.outcome else {
-        return None;
-    };
-    let first = differences.first()?;
+    let first = case.outcome.differences().first()?;
     let rule = first.rule.as_deref().unwrap_or("no rule");
     let field = first.place.rsplit([':', '.']).next().unwrap_or_default();
     let field = field.split('[').next().unwrap_or_default().trim();

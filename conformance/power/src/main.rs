@@ -137,14 +137,12 @@ fn run(cli: &Cli) -> Result<usize, Fault> {
     let all: Implementations =
         toml::from_str(&fs::read_to_string(own.join("implementations.toml"))?)?;
     let classes = Classes::open(&own.join("classes.toml"))?;
-    let chosen = all
-        .implementation
-        .iter()
-        .filter(|it| cli.only.is_empty() || cli.only.contains(&it.name));
-    let chosen: Vec<_> = chosen.collect();
+    let is_chosen = |it: &&Implementation| cli.only.is_empty() || cli.only.contains(&it.name);
+    let chosen: Vec<_> = all.implementation.iter().filter(is_chosen).collect();
     let work = tempfile::tempdir()?;
     let kit = Kit::new(work.path().to_owned());
     let results = root.join("target/power/results");
+    let kept_in = |of: &Implementation| results.join(format!("{}.json", of.name));
     let (start, mut unclassed) = (Instant::now(), 0);
     for (seq, of) in chosen.iter().enumerate() {
         let copy = work.path().join(&of.name);
@@ -154,7 +152,7 @@ fn run(cli: &Cli) -> Result<usize, Fault> {
         let folder = root.join(&of.folder);
         let path = own.join("faults").join(format!("{}.toml", of.name));
         let faults: Faults = toml::from_str(&fs::read_to_string(path)?)?;
-        let kept = fs::read(results.join(format!("{}.json", of.name))).ok();
+        let kept = fs::read(kept_in(of)).ok();
         let kept: Option<Measured> = kept.and_then(|text| serde_json::from_slice(&text).ok());
         let (mut old, mut drawn) = kept.map_or_else(Default::default, |it| (it.typed, it.drawn));
         let mut passed = Vec::new();
@@ -210,11 +208,10 @@ fn run(cli: &Cli) -> Result<usize, Fault> {
         };
         unclassed += classes.missing(&measured);
         fs::create_dir_all(&results)?;
-        let text = serde_json::to_string_pretty(&measured)?;
-        fs::write(results.join(format!("{}.json", of.name)), text)?;
+        fs::write(kept_in(of), serde_json::to_string_pretty(&measured)?)?;
     }
     let kept = all.implementation.iter();
-    let kept = kept.filter_map(|of| fs::read(results.join(format!("{}.json", of.name))).ok());
+    let kept = kept.filter_map(|of| fs::read(kept_in(of)).ok());
     let kept = kept.map(|text| serde_json::from_slice(&text));
     let page = page::page(&kept.collect::<Result<Vec<_>, _>>()?, &classes);
     if cli.write {

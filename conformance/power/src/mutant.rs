@@ -72,13 +72,9 @@ impl Typed {
 
 impl Mutant {
     fn new(file: &str, original: &str, text: String) -> Self {
-        let (before, after): (Vec<_>, Vec<_>) =
-            (original.lines().collect(), text.lines().collect());
-        let same = before
-            .iter()
-            .zip(&after)
-            .take_while(|(a, b)| a == b)
-            .count();
+        let [before, after] = [original, &text].map(|text| text.lines().collect::<Vec<_>>());
+        let same = before.iter().zip(&after);
+        let same = same.take_while(|(a, b)| a == b).count();
         let rest = (before.iter().rev()).zip(after.iter().rev());
         let least = before.len().min(after.len()).saturating_sub(same);
         let end = rest.take(least).take_while(|(a, b)| a == b).count();
@@ -92,10 +88,8 @@ impl Mutant {
         };
         let line = words(&before);
         let first = before.get(start).copied().unwrap_or_default().trim();
-        let earlier = before
-            .iter()
-            .take(start)
-            .filter(|line| line.trim() == first);
+        let earlier = before.iter().take(start);
+        let earlier = earlier.filter(|line| line.trim() == first);
         Self {
             id: Id {
                 file: file.to_owned(),
@@ -126,13 +120,9 @@ pub(crate) fn generated(
     for file in &of.files {
         let path = folder.join(file);
         let original = fs::read_to_string(&path)?;
-        let kept = of
-            .until
-            .as_ref()
-            .and_then(|line| original.find(line.as_str()));
-        let kept = original
-            .get(..kept.unwrap_or(original.len()))
-            .unwrap_or_default();
+        let until = of.until.as_deref().and_then(|line| original.find(line));
+        let kept = original.get(..until.unwrap_or(original.len()));
+        let kept = kept.unwrap_or_default();
         let place = tempfile::tempdir()?;
         let name = path.file_name().ok_or("a file has a name")?;
         fs::write(place.path().join(name), kept)?;

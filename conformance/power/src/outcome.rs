@@ -1,7 +1,6 @@
 //! The outcome for a mutant: the kit kills it, or it passes and is compared with the original.
 
 use std::cell::RefCell;
-use std::fs;
 use std::path::PathBuf;
 
 use atf_conformance::protocol::Manifest;
@@ -100,9 +99,7 @@ impl<'a> Judge<'a> {
         folder: PathBuf,
         files: usize,
     ) -> Result<Self, Fault> {
-        if folder.exists() {
-            fs::remove_dir_all(&folder)?;
-        }
+        faulted::empty(&folder)?;
         let original = workshop.original(&folder.join("original"))?;
         // The starters fail some cases.
         let results = kit.grade(&original, &[], usize::MAX, None)?;
@@ -161,10 +158,7 @@ impl<'a> Judge<'a> {
     /// Compares a mutant's answers with the original's.
     fn compare(&self) -> Result<Compared, Fault> {
         let place = self.folder.join("faulted");
-        if place.exists() {
-            fs::remove_dir_all(&place)?;
-        }
-        fs::create_dir_all(&place)?;
+        faulted::empty(&place)?;
         let digests = &mut self.digests.borrow_mut();
         match faulted::read(&self.original, &self.manifest, self.files, &place, digests)? {
             Compared::Same => {

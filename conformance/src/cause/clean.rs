@@ -9,6 +9,7 @@ use crate::charge::group;
 use crate::corpus::Subject;
 use crate::results::{CaseResult, Difference, Grade, Outcome, Role, follows};
 use crate::rule;
+use atf_samples::layout::Record;
 
 /// A mistake in a value: the value's names, and how it is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,10 +48,9 @@ impl Mistake {
         };
         Self {
             path: names.iter().map(|name| (*name).to_owned()).collect(),
-            turn: if field == "verdict" && !is_refused {
-                Turn::Other
-            } else {
-                turn
+            turn: match field {
+                "verdict" if !is_refused => Turn::Other,
+                _ => turn,
             },
             subject: subject(case, difference).filter(|_| is_refused),
             got: (is_label && !is_refused && !field.ends_with("bytes")).then(|| got.to_owned()),
@@ -89,13 +89,8 @@ impl Clean {
                 clean.moved.extend(moved.map(|(key, _)| key));
             }
         }
-        let is_rejected = |case: &CaseResult| {
-            let Outcome::Failed { differences, .. } = &case.outcome else {
-                return false;
-            };
-            let mut turns = differences.iter().map(|it| Clues::new(it, NO_RULE).turn);
-            turns.any(|turn| turn == Turn::Refused)
-        };
+        let is_refusal = |it: &Difference| Clues::new(it, NO_RULE).turn == Turn::Refused;
+        let is_rejected = |case: &CaseResult| case.outcome.differences().iter().any(is_refusal);
         clean.checksum = { clean.mistakes.keys() }
             .filter(|key| {
                 let own = || cases.iter().filter(|it| (it.testee, it.role) == **key);
@@ -146,27 +141,20 @@ impl Clean {
         let key = (case.testee, case.role);
         let mistake = Mistake::new(case, difference);
         let is_detail = subject(case, difference) == Some(Subject::Detail);
+        let (event, checksum) = if is_detail {
+            (Record::DetailEventHeader, rule("ATF-DFTR-004"))
+        } else {
+            (Record::IndexEvent, rule("ATF-IFTR-004"))
+        };
         if self.is_moved(case, difference) {
-            let record = if is_detail {
-                "detail_event_header"
-            } else {
-                "index_event"
-            };
-            return Some(record.to_owned());
+            return Some(event.name().to_owned());
         }
         if mistake.turn == Turn::Refused && self.checksum.contains(&key) {
-            let rule = if is_detail {
-                rule("ATF-DFTR-004")
-            } else {
-                rule("ATF-IFTR-004")
-            };
-            return Some(rule.id.to_owned());
+            return Some(checksum.id.to_owned());
         }
         let charges = self.mistakes.get(&key)?.get(&mistake)?;
-        let own = difference
-            .rule
-            .as_ref()
-            .filter(|own| charges.contains(*own));
+        let own = difference.rule.as_ref();
+        let own = own.filter(|own| charges.contains(*own));
         let is_alike = |charge: &&String| group(charge).starts_with('D') == is_detail;
         let alike = || charges.iter().find(is_alike).or(charges.first());
         own.or_else(alike).cloned()
@@ -180,10 +168,9 @@ impl Clean {
             .min_by_key(|it| (it.grade, follows(&it.place), is_verdict(it)))?;
         let is_refused = Clues::new(first, NO_RULE).turn == Turn::Refused;
         let record = path(&first.place).first().copied().unwrap_or_default();
-        let of_record = all.iter().map(|it| path(&it.place));
-        let fields: BTreeSet<_> = of_record
-            .filter(|path| path.first() == Some(&record))
-            .collect();
+        let paths = all.iter().map(|it| path(&it.place));
+        let of_record = paths.filter(|path| path.first() == Some(&record));
+        let fields: BTreeSet<_> = of_record.collect();
         let field = match path(&first.place).join(".") {
             _ if is_refused && self.checksum.contains(&(case.testee, case.role)) => {
                 "rejected because of their checksum".to_owned()
@@ -195,12 +182,8 @@ impl Clean {
             }
             field => format!("misread: {}", field.trim_start_matches("derived.")),
         };
-        Some(Cause {
-            id: format!(
-                "clean:{}",
-                field.trim_start_matches("misread: ").replace(' ', "-")
-            ),
-            title: format!("clean files {field}"),
-        })
+        let name = field.trim_start_matches("misread: ").replace(' ', "-");
+        let id = format!("clean:{name}");
+        Some(Cause::titled(id, format!("clean files {field}")))
     }
 }

@@ -2,7 +2,6 @@
 
 use crate::results::{Difference, Grade};
 
-/// The parts of a difference that help to find its cause.
 #[derive(Debug)]
 pub(super) struct Clues<'a> {
     pub(super) grade: Grade,
@@ -46,11 +45,9 @@ impl Turn {
 pub(super) fn path(place: &str) -> Vec<&str> {
     // If the difference is in a writer's files, the file's name precedes the field.
     let place = place.rsplit(": ").next().unwrap_or_default();
-    let mut names: Vec<_> = place
-        .rsplit('.')
-        .take(2)
-        .map(|name| name.split('[').next().unwrap_or_default())
-        .collect();
+    let names = place.rsplit('.').take(2);
+    let names = names.map(|name| name.split('[').next().unwrap_or_default());
+    let mut names: Vec<_> = names.collect();
     // A list of events has the same name in a file and in a session.
     if matches!(names.first(), Some(&("events" | "footer"))) {
         names.truncate(1);

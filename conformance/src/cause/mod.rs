@@ -100,10 +100,8 @@ impl<'a> Causes<'a> {
         if differences.is_empty() {
             return Some((Rank::Data, Cause::new(class.name(), NO_RULE, class.name())));
         }
-        let new: Vec<_> = differences
-            .iter()
-            .filter(|difference| !self.clean.explains(case, difference))
-            .collect();
+        let is_new = |it: &&Difference| !self.clean.explains(case, it);
+        let new: Vec<_> = differences.iter().filter(is_new).collect();
         // Misread values explain wrong values derived from them, and the rest of a list.
         let is_rest = |it: &Difference| it.place.ends_with(" more]");
         let is_known = |it: &&&Difference| {
@@ -115,13 +113,11 @@ impl<'a> Causes<'a> {
             _ => Rank::Label,
         };
         if new.is_empty() {
-            let is_explained = |it: &&Difference| self.clean.explains(case, it);
-            let all: Vec<_> = differences.iter().filter(is_explained).collect();
+            let all: Vec<_> = differences.iter().filter(|it| !is_new(it)).collect();
             let cause = self.clean.cause(case, &all)?;
-            let rank = if rank(&all) == Rank::Data {
-                Rank::Clean
-            } else {
-                Rank::Label
+            let rank = match rank(&all) {
+                Rank::Data => Rank::Clean,
+                _ => Rank::Label,
             };
             return Some((rank, cause));
         }
@@ -227,10 +223,7 @@ fn asked_of_readers(rule: String) -> String {
 
 /// Returns where and how a failure differs from the expected answer.
 fn differing(case: &CaseResult) -> (usize, Vec<[&str; 3]>) {
-    let Outcome::Failed { differences, .. } = &case.outcome else {
-        return (case.testee, Vec::new());
-    };
-    let all = differences.iter();
+    let all = case.outcome.differences().iter();
     let all = all.map(|it| [it.place.as_str(), it.expected.as_str(), it.got.as_str()]);
     (case.testee, all.collect())
 }
@@ -255,20 +248,15 @@ impl Cause {
             Failure::Timeout => Self::new("timeout", rule, "does not end at"),
             Failure::Memory => Self::new("memory", rule, "uses too much memory at"),
             Failure::Garbage => Self::garbage(message),
-            Failure::Outside => Self {
-                id: "outside".to_owned(),
-                title: "reads outside the session".to_owned(),
-            },
+            Failure::Outside => Self::titled("outside", "reads outside the session"),
             Failure::Rule if rules::find(rule).is_some() => Self::new("writes", rule, "breaks"),
             Failure::Should => Self::new("should", rule, "breaks"),
             _ => match first {
                 // A difference that breaks no rule.
                 Some(first) if rules::find(rule).is_none() => {
                     let field = path(&first.place).join(".");
-                    Self {
-                        id: format!("wrong-file:{field}"),
-                        title: format!("differs from the script: {field}"),
-                    }
+                    let title = format!("differs from the script: {field}");
+                    Self::titled(format!("wrong-file:{field}"), title)
                 }
                 _ => Self::new("wrong-file", rule, "differs from the script at"),
             },
@@ -280,11 +268,8 @@ impl Cause {
         let best = all.iter().map(|it| it.grade).min();
         let worst = all.iter().filter(|it| Some(it.grade) == best).copied();
         let worst: Vec<_> = worst.collect();
-        let rest: Vec<_> = worst
-            .iter()
-            .filter(|it| !follows(&it.place))
-            .copied()
-            .collect();
+        let rest = worst.iter().filter(|it| !follows(&it.place));
+        let rest: Vec<_> = rest.copied().collect();
         let worst = if rest.is_empty() { worst } else { rest };
         Self::misread(&worst).unwrap_or_else(|| match worst.first() {
             Some(first) => Self::of_difference(first),
@@ -299,34 +284,38 @@ impl Cause {
         let fields: BTreeSet<_> = fields.collect::<Option<_>>()?;
         let (record, field) = *fields.first()?;
         let is_same = fields.iter().all(|(other, _)| *other == record);
-        match fields.len() {
-            1 => Some(Self {
-                id: format!("misread:{record}.{field}"),
-                title: format!("{field} of the {record} misread"),
-            }),
+        let (names, title) = match fields.len() {
+            1 => (
+                format!("{record}.{field}"),
+                format!("{field} of the {record}"),
+            ),
             // An event with three or more wrong fields is a different event.
             2 if is_same && record == "events" => {
                 let names: Vec<_> = fields.iter().map(|(_, field)| *field).collect();
-                Some(Self {
-                    id: format!("misread:events.{}", names.join("+")),
-                    title: format!("{} of the events misread", names.join(" and ")),
-                })
+                let title = format!("{} of the events", names.join(" and "));
+                (format!("events.{}", names.join("+")), title)
             }
-            _ if is_same && record != "events" => Some(Self {
-                id: format!("misread:{record}"),
-                title: format!("fields of the {record} misread"),
-            }),
-            _ => None,
+            _ if is_same && record != "events" => {
+                (record.to_owned(), format!("fields of the {record}"))
+            }
+            _ => return None,
+        };
+        let id = format!("misread:{names}");
+        Some(Self::titled(id, format!("{title} misread")))
+    }
+
+    fn titled(id: impl Into<String>, title: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            title: title.into(),
         }
     }
 
     fn new(kind: &str, rule: &str, title: &str) -> Self {
-        Self {
-            id: format!("{kind}:{rule}"),
-            title: match rule {
-                NO_RULE => title.trim_end_matches(" at").to_owned(),
-                _ => format!("{title} {}", named(rule)),
-            },
+        let id = format!("{kind}:{rule}");
+        match rule {
+            NO_RULE => Self::titled(id, title.trim_end_matches(" at")),
+            _ => Self::titled(id, format!("{title} {}", named(rule))),
         }
     }
 
@@ -334,30 +323,22 @@ impl Cause {
     /// crashes with the same signal or exit code on files that break rules of the same group.
     fn crash(message: &str, stderr: &str, rule: &str) -> Self {
         let how = crash::how(message);
-        match crash::place(stderr) {
-            Some(place) => Self {
-                id: format!("crash:{how}:{place}"),
-                title: format!("crash ({how}), stderr names {place}"),
-            },
-            None => {
-                let groups = rules::GROUPS.iter();
-                let mut own = groups.filter(|(prefix, _)| rule.starts_with(prefix));
-                let (group, title) = own.next().copied().unwrap_or((rule, rule));
-                Self {
-                    id: format!("crash:{how}:{group}"),
-                    title: format!("crash ({how}): {title}"),
-                }
-            }
+        if let Some(place) = crash::place(stderr) {
+            let title = format!("crash ({how}), stderr names {place}");
+            return Self::titled(format!("crash:{how}:{place}"), title);
         }
+        let mut groups = rules::GROUPS.iter();
+        let own = groups.find(|(prefix, _)| rule.starts_with(prefix));
+        let (group, title) = own.copied().unwrap_or((rule, rule));
+        let id = format!("crash:{how}:{group}");
+        Self::titled(id, format!("crash ({how}): {title}"))
     }
 
     /// Returns the cause of unusable output. Output of the same kind has the same cause.
     fn garbage(message: &str) -> Self {
         let kind = message.split(": ").next().unwrap_or(message);
-        Self {
-            id: format!("garbage:{}", kind.replace(' ', "-")),
-            title: format!("no answer: {kind}"),
-        }
+        let id = format!("garbage:{}", kind.replace(' ', "-"));
+        Self::titled(id, format!("no answer: {kind}"))
     }
 
     fn of_difference(difference: &Difference) -> Self {
@@ -365,36 +346,29 @@ impl Cause {
         let clues = Clues::new(difference, rule);
         if let Some(known) = KNOWN.iter().find(|known| known.fits(&clues)) {
             let may_be = if known.is_seen { "" } else { MAY_BE };
-            return Self {
-                id: known.id.to_owned(),
-                title: format!("{may_be}{}", known.title),
-            };
+            return Self::titled(known.id, format!("{may_be}{}", known.title));
         }
         let Clues {
             field, turn, got, ..
-        } = &clues;
-        let turn = turn.words();
+        } = clues;
         match difference.grade {
-            Grade::Data if clues.turn == Turn::Refused => Self {
-                id: "refused".to_owned(),
-                title: "readable file rejected".to_owned(),
-            },
-            Grade::Label if *field == "verdict" => Self {
-                id: format!("{got}:{rule}"),
-                title: match *got {
-                    "accept" => format!("not reported: {}", named(rule)),
-                    "recover" => format!("taken for damage: {}", named(rule)),
-                    _ => format!("rejected: {}", named(rule)),
-                },
-            },
-            Grade::Label => Self {
-                id: format!("label:{field}"),
-                title: format!("label only: {field}"),
-            },
-            Grade::Data => Self {
-                id: format!("data:{rule}:{field}:{turn}"),
-                title: format!("{field} {turn} at {}", named(rule)),
-            },
+            Grade::Data if turn == Turn::Refused => {
+                Self::titled("refused", "readable file rejected")
+            }
+            Grade::Label if field == "verdict" => {
+                let what = match got {
+                    "accept" => "not reported",
+                    "recover" => "taken for damage",
+                    _ => "rejected",
+                };
+                Self::titled(format!("{got}:{rule}"), format!("{what}: {}", named(rule)))
+            }
+            Grade::Label => Self::titled(format!("label:{field}"), format!("label only: {field}")),
+            Grade::Data => {
+                let turn = turn.words();
+                let title = format!("{field} {turn} at {}", named(rule));
+                Self::titled(format!("data:{rule}:{field}:{turn}"), title)
+            }
         }
     }
 }

@@ -19,7 +19,6 @@ Example:
   $ atf-conformance run my-reader/TESTEE.toml --report json=new.json
   $ atf-conformance compare old.json new.json";
 
-/// Options of `compare`.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Options {

@@ -10,7 +10,7 @@ use super::{ended, one_of};
 use atf_conformance::Verdict;
 use atf_conformance::corpus::pairs::{is_pair, pair_cases};
 use atf_conformance::corpus::{Case, Class, FLAGS, Reason, all, edition, export, find};
-use atf_conformance::queries::{Query, queries};
+use atf_conformance::queries::queries;
 use globset::{GlobBuilder, GlobMatcher};
 
 const AFTER_HELP: &str = "\
@@ -28,7 +28,6 @@ Example:
 /// The committed corpus, relative to the root of the checkout.
 const FOLDER: &str = "conformance/corpus";
 
-/// Options of `corpus`.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Options {
@@ -105,31 +104,28 @@ struct Filter {
 }
 
 pub(super) fn run(options: &Options) -> ExitCode {
-    let done = match &options.action {
-        Action::Generate { folder } => edition::generate(folder, &all(|_| true)).map(|()| 0),
-        Action::Verify { folder } => verify(folder),
-        Action::List { verdicts, filter } => filter.cases().and_then(|cases| {
-            if *verdicts {
-                print(&list_verdicts(&cases))
-            } else {
-                print(&list(&cases))
-            }
-        }),
-        Action::Show { case } => show(case),
-        Action::Copy { out, filter } => {
-            { filter.cases() }.and_then(|cases| edition::copy(out, &cases).map(|()| 0))
-        }
-        Action::Export { out, filter } => {
-            { filter.cases() }.and_then(|cases| export::export(out, &cases).map(|()| 0))
-        }
-    };
-    ended(done)
+    ended(perform(&options.action))
 }
 
-fn print(text: &str) -> io::Result<u8> {
+fn perform(action: &Action) -> io::Result<u8> {
+    match action {
+        Action::Generate { folder } => edition::generate(folder, &all(|_| true))?,
+        Action::Verify { folder } => return verify(folder),
+        Action::List { verdicts, filter } => {
+            let list = if *verdicts { list_verdicts } else { list };
+            print(&list(&filter.cases()?))?;
+        }
+        Action::Show { case } => show(case)?,
+        Action::Copy { out, filter } => edition::copy(out, &filter.cases()?)?,
+        Action::Export { out, filter } => export::export(out, &filter.cases()?)?,
+    }
+    Ok(0)
+}
+
+fn print(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;
-    out.flush().map(|()| 0)
+    out.flush()
 }
 
 fn verify(folder: &std::path::Path) -> io::Result<u8> {
@@ -137,7 +133,8 @@ fn verify(folder: &std::path::Path) -> io::Result<u8> {
     let differences = edition::verify(folder, &cases);
     let Some(first) = differences.first() else {
         let count = cases.len();
-        return print(&format!("{}: {count} cases, all match\n", folder.display()));
+        print(&format!("{}: {count} cases, all match\n", folder.display()))?;
+        return Ok(0);
     };
     let more = match differences.len() - 1 {
         0 => String::new(),
@@ -183,8 +180,7 @@ impl Filter {
 
 fn matcher(glob: &str) -> io::Result<GlobMatcher> {
     let glob = GlobBuilder::new(glob).literal_separator(false).build();
-    glob.map(|glob| glob.compile_matcher())
-        .map_err(io::Error::other)
+    Ok(glob.map_err(io::Error::other)?.compile_matcher())
 }
 
 fn is_about(case: &Case, rule: &str) -> bool {
@@ -206,10 +202,8 @@ fn list_verdicts(cases: &[Case]) -> String {
     for case in cases {
         *counts.entry(&case.verdicts).or_default() += 1;
         let (name, verdicts) = (&case.name, joined(&case.verdicts, "/"));
-        let reasons = case.because.iter();
-        let reasons: Vec<_> = reasons
-            .map(|(verdict, why)| excluded(*verdict, why))
-            .collect();
+        let reasons = case.because.iter().map(|(it, why)| excluded(*it, why));
+        let reasons: Vec<_> = reasons.collect();
         let line = format!("{name:width$}  {verdicts:21}  {}", reasons.join("; "));
         let _ = writeln!(text, "{}", line.trim_end());
     }
@@ -255,7 +249,7 @@ fn list(cases: &[Case]) -> String {
     text
 }
 
-fn show(name: &str) -> io::Result<u8> {
+fn show(name: &str) -> io::Result<()> {
     let case = if is_pair(name) {
         let mut pairs = pair_cases().into_iter();
         pairs.find(|case| case.name == name)
@@ -295,13 +289,8 @@ fn show(name: &str) -> io::Result<u8> {
     for path in &case.folders {
         let _ = writeln!(text, "folder   {path}");
     }
-    for Query {
-        text: query,
-        answer,
-        ..
-    } in queries(&case)
-    {
-        let _ = writeln!(text, "query    {query}: {answer}");
+    for query in queries(&case) {
+        let _ = writeln!(text, "query    {}: {}", query.text, query.answer);
     }
     if case.is_large() {
         for (path, bytes) in &case.files {

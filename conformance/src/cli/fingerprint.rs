@@ -6,23 +6,15 @@ use atf_conformance::fingerprint::fingerprint;
 
 use super::run::{Testees, each};
 
-const AFTER_HELP: &str = "\
+pub(super) const AFTER_HELP: &str = "\
 Each reading of a disagreement shows in an answer to a case of the corpus, or in the files that a
 writer writes for a script. An implementation of both wire versions shows the readings of both.
 docs/reference/reconciliation.md has each disagreement with its sources and its decision.
 
 Exit status: 0 each implementation was asked; 2 usage error; 3 one cannot be used.";
 
-/// Options of `fingerprint`.
-#[derive(clap::Args)]
-#[command(after_help = AFTER_HELP)]
-pub(super) struct Options {
-    #[command(flatten)]
-    testees: Testees,
-}
-
-pub(super) fn run(options: &Options) -> ExitCode {
-    super::ended(each(&options.testees, |pool, manifest, out| {
+pub(super) fn run(testees: &Testees) -> ExitCode {
+    super::ended(each(testees, |pool, manifest, out| {
         write!(out, "{}", fingerprint(pool, manifest, &|_, _| {})?)?;
         Ok(true)
     }))

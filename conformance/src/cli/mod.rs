@@ -36,7 +36,8 @@ enum Command {
     /// Write, verify, list, show, copy or export the golden corpus: traces with their expected results
     Corpus(corpus::Options),
     /// Show which document implementations follow where the sources disagree
-    Fingerprint(fingerprint::Options),
+    #[command(after_help = fingerprint::AFTER_HELP)]
+    Fingerprint(run::Testees),
     /// Grade writers, readers and validators with the corpus
     Run(run::Options),
     /// List, show or copy the scripts that grade writers
@@ -44,7 +45,8 @@ enum Command {
     /// Show whether readers survive a file that is truncated while they read it
     Shrink(shrink::Options),
     /// Check that implementations speak the protocol
-    Smoke(smoke::Options),
+    #[command(after_help = smoke::AFTER_HELP)]
+    Smoke(run::Testees),
     #[command(flatten)]
     Packaged(Packaged),
     /// Run the reference implementation as an implementation under test
@@ -61,15 +63,15 @@ pub(crate) fn run() -> ExitCode {
         Ok(Command::Check(options)) => exit(command::run(&options)),
         Ok(Command::Compare(options)) => compare::run(&options),
         Ok(Command::Corpus(options)) => corpus::run(&options),
-        Ok(Command::Fingerprint(options)) => fingerprint::run(&options),
+        Ok(Command::Fingerprint(testees)) => fingerprint::run(&testees),
         Ok(Command::Run(options)) => run::run(&options),
         Ok(Command::Scripts(options)) => scripts::run(&options),
         Ok(Command::Shrink(options)) => shrink::run(&options),
-        Ok(Command::Smoke(options)) => smoke::run(&options),
-        Ok(Command::Packaged(it)) => ended(
-            it.write(Cli::command(), &mut io::stdout().lock())
-                .map(|()| 0),
-        ),
+        Ok(Command::Smoke(testees)) => smoke::run(&testees),
+        Ok(Command::Packaged(it)) => {
+            let written = it.write(Cli::command(), &mut io::stdout().lock());
+            ended(written.map(|()| 0))
+        }
         Ok(Command::Testee(options)) => testee::run(&options),
         Ok(Command::Warden(options)) => warden::run(&options),
         // An error in the command line, even if its message cannot be written.

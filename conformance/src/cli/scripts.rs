@@ -18,7 +18,6 @@ Exit status: 0 success; 2 usage error, or a file could not be written.
 Example:
   $ atf-conformance scripts show v1/write-one-detail";
 
-/// Options of `scripts`.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Options {

@@ -17,7 +17,6 @@ Exit status: 0 no crash; 2 usage error; 3 a reader crashed or cannot be started.
 Example:
   $ atf-conformance shrink my-reader/TESTEE.toml";
 
-/// Options of `shrink`.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Options {

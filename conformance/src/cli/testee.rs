@@ -7,9 +7,7 @@ use std::process::ExitCode;
 
 use atf_conformance::protocol::exit;
 use atf_conformance::reference::{self, writer};
-use serde_json::Value;
 
-/// Options of `testee`.
 #[derive(clap::Args)]
 pub(super) struct Options {
     #[command(subcommand)]
@@ -60,8 +58,5 @@ fn answer(role: &Role) -> Result<u8, Box<dyn Error>> {
         Role::Validate { path } => reference::validate(path),
     };
     writeln!(io::stdout().lock(), "{document}")?;
-    match document.get("verdict").and_then(Value::as_str) {
-        Some("reject") => Ok(exit::REJECTED),
-        _ => Ok(exit::DONE),
-    }
+    Ok(exit::code_of(&document))
 }

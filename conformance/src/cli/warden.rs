@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Options of `warden`.
 #[derive(clap::Args)]
 pub(super) struct Options {
     /// Run the warden as a child and end the processes it leaves behind

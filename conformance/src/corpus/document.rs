@@ -14,18 +14,18 @@ use crate::Verdict;
 use crate::hex::hex;
 use atf_samples::layout::{Field, FieldKind, Record, little_endian};
 
-/// The verdicts on a case's subject that the case itself states.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Own<'a> {
-    /// The correct verdicts; empty if the rules decide.
-    pub(super) verdicts: &'a [Verdict],
-    /// The reason why reading the file would yield phantoms, if no rule states it; empty otherwise.
-    pub(super) phantoms: &'a str,
-}
-
 /// Returns the document for a file that breaks these rules, and the correct verdicts on the file.
-pub(super) fn file(trace: &Trace, path: &str, broken: &[&str], own: Own<'_>) -> (Value, Judged) {
-    let allowed = match own.verdicts {
+///
+/// `own` are the correct verdicts; empty if the rules decide. `phantoms` is the reason why reading
+/// the file would yield phantoms, if no rule states it; empty otherwise.
+pub(super) fn file(
+    trace: &Trace,
+    path: &str,
+    broken: &[&str],
+    own: &[Verdict],
+    phantoms: &str,
+) -> (Value, Judged) {
+    let allowed = match own {
         [] => verdicts::of_rules(broken.iter().copied()),
         own => own.iter().copied().collect(),
     };
@@ -33,7 +33,7 @@ pub(super) fn file(trace: &Trace, path: &str, broken: &[&str], own: Own<'_>) -> 
     let file = verdicts::File {
         is_detail: path.ends_with("detail.atf"),
         broken,
-        phantoms: own.phantoms,
+        phantoms,
         events: count(&document),
     };
     let judged = verdicts::file(file, allowed);
@@ -114,11 +114,8 @@ fn contradicted(document: &mut Value, broken: &[&str]) {
 #[must_use]
 pub fn readable(shape: &Shape, bytes: &[u8], verdict: Verdict) -> Value {
     let wire = shape.wire;
-    let events: Vec<_> = shape
-        .survivors()
-        .into_iter()
-        .map(|place| event(shape, &bytes[place]))
-        .collect();
+    let events = shape.survivors().into_iter();
+    let events: Vec<_> = events.map(|place| event(shape, &bytes[place])).collect();
     let footer = shape.footer();
     let checksum = footer.map(|offset| little_endian(&bytes[offset + 4..offset + 8]));
     let count_source = match (footer, shape.is_detail) {
@@ -221,9 +218,8 @@ pub(super) fn session(
     let mut files = Vec::new();
     let folders = thread_folders(trace, root);
     let threads = folders.iter();
-    let threads: Vec<_> = threads
-        .map(|(id, folder)| thread(trace, *id, folder, broken, &mut files))
-        .collect();
+    let threads = threads.map(|(id, folder)| thread(trace, *id, folder, broken, &mut files));
+    let threads: Vec<_> = threads.collect();
     let index_verdicts = |id: u64| {
         let mut files = files.iter();
         files.find(|it| u64::from(it.thread) == id && it.file == "index")
@@ -246,13 +242,14 @@ pub(super) fn session(
         let is_nothing = breaks("ATF-SESS-002") || breaks("ATF-SESS-003");
         breaks("ATF-SESS-004") || (is_nothing && is_empty(id))
     };
+    let optional = folders.iter().filter(|(id, folder)| is_odd(*id, folder));
     let mut derived = derive_session(&threads, manifest);
     // Events that are not in order have no single merged order, and no single first and last event.
     if broken.iter().any(|(_, rule)| *rule == "ATF-IEVT-001")
         && let Some(members) = derived.as_object_mut()
     {
-        members
-            .retain(|name, _| !["merged", "time_start_ns", "time_end_ns"].contains(&name.as_str()));
+        let by_order = ["merged", "time_start_ns", "time_end_ns"];
+        members.retain(|name, _| !by_order.contains(&name.as_str()));
     }
     Expected {
         document: Value::from_iter([
@@ -266,10 +263,7 @@ pub(super) fn session(
         ]),
         judged,
         manifests,
-        optional: (folders.iter())
-            .filter(|(id, folder)| is_odd(*id, folder))
-            .map(|(id, _)| *id)
-            .collect(),
+        optional: optional.map(|(id, _)| *id).collect(),
         files,
     }
 }
@@ -295,16 +289,12 @@ fn thread(
                 }
                 _ => &[],
             };
-            let either = Own {
-                verdicts: either,
-                ..Own::default()
-            };
-            let (document, judged) = file(trace, &path, &own, either);
+            let (document, judged) = file(trace, &path, &own, either, "");
             files.push(FileVerdicts {
                 thread: id,
                 file: name,
                 path,
-                verdicts: judged.verdicts.into_iter().collect(),
+                verdicts: judged.verdicts,
                 because: judged.because,
             });
             document
@@ -321,10 +311,8 @@ fn thread(
     ]);
     // Readers need not report links between files of different wire versions.
     let has_others = |(file, rule): &(&str, &str)| {
-        *rule == "ATF-LINK-008"
-            && file
-                .strip_prefix(folder)
-                .is_some_and(|it| it.starts_with('/'))
+        let name = file.strip_prefix(folder);
+        *rule == "ATF-LINK-008" && name.is_some_and(|it| it.starts_with('/'))
     };
     if broken.iter().any(has_others) {
         thread["derived"] = json!({});

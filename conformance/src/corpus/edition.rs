@@ -18,10 +18,11 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::{fs, io};
 
 use serde_json::json;
+use walkdir::{DirEntry, WalkDir};
 
 use super::{Case, FLAGS, at, table};
 use crate::rules::CORPUS_EDITION;
@@ -82,7 +83,7 @@ pub fn digest(cases: &[Case]) -> String {
             add(&path, table.as_bytes());
         }
     }
-    for flag in FLAGS {
+    for flag in FLAGS.iter() {
         add(flag.name, flag.note.as_bytes());
     }
     for one in scripts::all() {
@@ -92,9 +93,10 @@ pub fn digest(cases: &[Case]) -> String {
 }
 
 /// A difference between a folder and the corpus.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Difference {
     /// The file is missing or unreadable.
+    #[error("{path}: {why}")]
     Missing {
         /// The path in the folder.
         path: String,
@@ -102,6 +104,7 @@ pub enum Difference {
         why: String,
     },
     /// The file's content differs.
+    #[error("{path}:{line}: differs from the corpus")]
     Other {
         /// The path in the folder.
         path: String,
@@ -109,6 +112,7 @@ pub enum Difference {
         line: usize,
     },
     /// A file that is not part of the corpus.
+    #[error("{path}: not part of the corpus")]
     Unknown {
         /// The path in the folder.
         path: String,
@@ -137,9 +141,7 @@ pub fn verify(folder: &Path, cases: &[Case]) -> Vec<Difference> {
             }
         }
     }
-    let unknown = on_disk(folder)
-        .into_iter()
-        .filter(|path| !files.contains_key(path));
+    let unknown = unknown(folder, &files).into_iter();
     differences.extend(unknown.map(|path| Difference::Unknown { path }));
     differences
 }
@@ -152,9 +154,7 @@ pub fn verify(folder: &Path, cases: &[Case]) -> Vec<Difference> {
 /// anything other than a corpus.
 pub fn generate(folder: &Path, cases: &[Case]) -> io::Result<()> {
     let files = files(cases);
-    let unknown: Vec<_> = (on_disk(folder).into_iter())
-        .filter(|path| !files.contains_key(path))
-        .collect();
+    let unknown = unknown(folder, &files);
     if !unknown.is_empty() && !folder.join(LIST).is_file() {
         let why = format!(
             "{}: contains other files below v1 or v2, and no corpus.json",
@@ -181,23 +181,18 @@ pub fn generate(folder: &Path, cases: &[Case]) -> io::Result<()> {
     super::write(folder, &files, &[], &BTreeMap::new())
 }
 
-/// Lists the files below `v1` and `v2` in a folder, using `/` in paths on every platform.
-fn on_disk(folder: &Path) -> Vec<String> {
-    let below = |name: &str| {
-        let walk = walkdir::WalkDir::new(folder.join(name)).sort_by_file_name();
-        let entries = walk.into_iter().filter_map(Result::ok);
-        let files = entries.filter(|entry| !entry.file_type().is_dir());
-        files
-            .map(walkdir::DirEntry::into_path)
-            .collect::<Vec<PathBuf>>()
-    };
-    let relative = |path: PathBuf| {
-        let path = path.strip_prefix(folder).ok()?;
+/// Lists the other files below `v1` and `v2` in a folder, using `/` in paths on every platform.
+fn unknown(folder: &Path, files: &BTreeMap<String, String>) -> Vec<String> {
+    let below = |name: &str| WalkDir::new(folder.join(name)).sort_by_file_name();
+    let entries = ["v1", "v2"].into_iter().flat_map(below);
+    let entries = entries.filter_map(Result::ok);
+    let relative = |entry: DirEntry| {
+        let path = entry.path().strip_prefix(folder).ok()?;
         let parts: Vec<_> = path.iter().map(|part| part.to_string_lossy()).collect();
-        Some(parts.join("/"))
+        Some(parts.join("/")).filter(|path| !files.contains_key(path))
     };
-    let paths = ["v1", "v2"].into_iter().flat_map(below);
-    paths.filter_map(relative).collect()
+    let others = entries.filter(|entry| !entry.file_type().is_dir());
+    others.filter_map(relative).collect()
 }
 
 /// Writes cases into a folder, with their symlinks and empty folders.
@@ -213,14 +208,4 @@ pub fn copy(folder: &Path, cases: &[Case]) -> io::Result<()> {
         super::write(&files, &BTreeMap::new(), &case.folders, &case.symlinks)?;
     }
     Ok(())
-}
-
-impl std::fmt::Display for Difference {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Missing { path, why } => write!(f, "{path}: {why}"),
-            Self::Other { path, line } => write!(f, "{path}:{line}: differs from the corpus"),
-            Self::Unknown { path } => write!(f, "{path}: not part of the corpus"),
-        }
-    }
 }

@@ -14,7 +14,7 @@ use std::{fs, io};
 use serde_json::Value;
 
 use super::json::text;
-use super::{Case, at};
+use super::{Case, FileVerdicts, at};
 use crate::Verdict;
 
 /// The columns of `index.csv`.
@@ -82,7 +82,6 @@ fn name(case: &Case) -> String {
     format!("{wire}/{}_{name}", letters(&case.verdicts))
 }
 
-/// Returns a letter for each verdict.
 fn letters(verdicts: &[Verdict]) -> String {
     let letter = |verdict: &Verdict| match verdict {
         Verdict::Accept => 'a',
@@ -100,19 +99,17 @@ fn right(case: &Case) -> impl Iterator<Item = &Value> {
 /// Returns the number of events that a reader finds, unless it depends on the reader's choices or
 /// the case must be rejected.
 fn events(case: &Case) -> Option<String> {
-    let depends = case
-        .file_verdicts
-        .iter()
-        .any(|file| file.verdicts.len() > 1 && file.verdicts.contains(&Verdict::Reject));
-    if depends || !case.optional.is_empty() {
+    let is_choice =
+        |file: &FileVerdicts| file.verdicts.len() > 1 && file.verdicts.contains(&Verdict::Reject);
+    if case.file_verdicts.iter().any(is_choice) || !case.optional.is_empty() {
         return None;
     }
     let count = |document: &Value| {
-        let count = document.get("derived")?.get("event_count")?;
-        count.as_str().map(str::to_owned)
+        let count = document["derived"]["event_count"].as_str();
+        count.map(str::to_owned)
     };
     let own = count(&case.expected);
-    own.filter(|own| right(case).all(|it| count(it).is_some_and(|it| it == *own)))
+    own.filter(|own| right(case).all(|it| count(it).as_ref() == Some(own)))
 }
 
 /// Formats a line of CSV.

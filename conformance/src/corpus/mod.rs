@@ -196,10 +196,8 @@ impl Case {
     /// Returns the case's files outside the session, which no reader may open.
     pub fn decoys(&self) -> impl Iterator<Item = &str> {
         let is_session = self.subject == Subject::Session;
-        let files = self.files.keys().filter(move |_| is_session);
-        files
-            .filter(|file| !Path::new(file).starts_with(&self.path))
-            .map(String::as_str)
+        let files = self.files.keys().map(String::as_str);
+        files.filter(move |file| is_session && !Path::new(file).starts_with(&self.path))
     }
 
     /// Writes the case's files into a folder, where [`path`](Self::path) is the file or session to

@@ -111,11 +111,6 @@ pub(super) fn subject_of(rule: &str) -> &'static str {
     }
 }
 
-/// Returns whether a single file can break a rule.
-fn is_of_one_file(rule: &str) -> bool {
-    !subject_of(rule).is_empty()
-}
-
 impl Recipe {
     /// Returns whether the recipe is the clean session itself.
     #[must_use]
@@ -197,11 +192,8 @@ impl Recipe {
 
     fn case_of_file(&self, trace: &Trace) -> Case {
         let broken = self.broken_in(&self.subject);
-        let own = document::Own {
-            verdicts: &self.verdicts,
-            phantoms: &self.phantoms,
-        };
-        let answer = |trace: &Trace| document::file(trace, &self.subject, &broken, own);
+        let (own, phantoms) = (&self.verdicts, &self.phantoms);
+        let answer = |trace: &Trace| document::file(trace, &self.subject, &broken, own, phantoms);
         let (expected, judged) = answer(trace);
         Case {
             alternatives: self.alternatives(trace, &expected, |other| answer(other).0),
@@ -220,10 +212,8 @@ impl Recipe {
         let own = self.alternatives(trace, &expected.document, |it| answer(it, &inside).document);
         let states = expected.manifests.iter();
         let states = states.map(|state| with_manifest(&expected.document, state));
-        let broken = broken
-            .iter()
-            .map(|(file, rule)| ((*file).to_owned(), *rule));
-        let broken: Vec<_> = broken.collect();
+        let broken = broken.into_iter();
+        let broken: Vec<_> = broken.map(|(file, rule)| (file.to_owned(), rule)).collect();
         let paths = trace.files().keys();
         Case {
             wire: trace.version,
@@ -233,7 +223,7 @@ impl Recipe {
             files: trace.files().clone(),
             folders: trace.folders().to_vec(),
             symlinks: trace.symlinks().clone(),
-            verdicts: expected.judged.verdicts.into_iter().collect(),
+            verdicts: expected.judged.verdicts,
             because: expected.judged.because,
             file_verdicts: expected.files,
             optional: expected.optional,
@@ -260,7 +250,8 @@ impl Recipe {
 
     /// Returns the rules that a file of the edited session breaks on its own.
     pub(super) fn broken_in(&self, path: &str) -> Vec<&'static str> {
-        let is_own = |(file, rule): &(&str, &str)| *file == path && is_of_one_file(rule);
+        // The other rules are about several files.
+        let is_own = |(file, rule): &(&str, &str)| *file == path && !subject_of(rule).is_empty();
         let broken = self.broken().into_iter().filter(is_own);
         broken.map(|(_, rule)| rule).collect()
     }
@@ -272,7 +263,7 @@ impl Recipe {
         trace: &Trace,
         broken: &[&'static str],
     ) -> Case {
-        let (expected, judged) = document::file(trace, path, broken, document::Own::default());
+        let (expected, judged) = document::file(trace, path, broken, &[], "");
         let mut rules = vec![one.rules[0], other.rules[0]];
         // Unless something else reveals the cause, a wrong answer is attributed to the first rule.
         rules.sort_by_key(|rule| rules::find(rule).map(|rule| Reverse(rule.reader)));
@@ -354,7 +345,7 @@ pub(super) fn of_file(
         },
         files: [(name.to_owned(), trace.file(path).to_vec())].into(),
         regions: [(name.to_owned(), trace.regions(path))].into(),
-        verdicts: judged.verdicts.into_iter().collect(),
+        verdicts: judged.verdicts,
         because: judged.because,
         expected,
         broken,
@@ -404,27 +395,23 @@ pub(super) fn clean(recipes: &[Recipe], wire: u8) -> Vec<Case> {
         let holding = recipes.iter().filter(|recipe| {
             recipe.is_clean() && recipe.subject == subject && recipe.wires.contains(&wire)
         });
-        let holding: Vec<_> = holding.collect();
-        let met: Vec<_> = (holding.iter())
-            .flat_map(|recipe| {
-                recipe
-                    .rules
-                    .iter()
-                    .map(|rule| format!("{rule} ({})", recipe.title()))
-            })
-            .collect();
+        let (mut rules, mut met) = (Vec::new(), Vec::new());
+        for recipe in holding {
+            for rule in &recipe.rules {
+                rules.push(*rule);
+                met.push(format!("{rule} ({})", recipe.title()));
+            }
+        }
+        let met = met.join(", ");
         let recipe = Recipe {
-            rules: holding
-                .iter()
-                .flat_map(|recipe| recipe.rules.clone())
-                .collect(),
+            rules,
             subject: subject.to_owned(),
             is_named: true,
             name: name.to_owned(),
             wires: vec![wire],
             ..Recipe::default()
         };
-        let note = format!("No faults: {what}. Boundary case of {}.", met.join(", "));
+        let note = format!("No faults: {what}. Boundary case of {met}.");
         Case {
             note,
             ..recipe.case(wire)
@@ -456,10 +443,8 @@ impl Found {
 /// Returns the last part of a trace file's path, or `None` for other paths.
 fn file_name(path: &str) -> Option<&str> {
     let name = path.rsplit('/').next()?;
-    let is_file = [".atf", ".ati2", ".atd2"]
-        .iter()
-        .any(|end| name.ends_with(end));
-    is_file.then_some(name)
+    let mut ends = [".atf", ".ati2", ".atd2"].iter();
+    ends.any(|end| name.ends_with(end)).then_some(name)
 }
 
 /// Converts a string to lower case, with one hyphen between words.
@@ -472,12 +457,8 @@ fn slug(text: &str) -> String {
 
 fn sources(ids: &[&str]) -> Vec<&'static str> {
     let rules = ids.iter().filter_map(|id| rules::find(id));
-    let mut sources: Vec<_> = rules
-        .flat_map(|rule| rule.sources.iter().copied())
-        .collect();
-    sources.sort_unstable();
-    sources.dedup();
-    sources
+    let sources: BTreeSet<_> = rules.flat_map(|rule| rule.sources).copied().collect();
+    sources.into_iter().collect()
 }
 
 /// Returns the kind of fault, derived from the broken rules.
@@ -487,13 +468,9 @@ fn class(broken: &[(String, &'static str)]) -> Class {
     if breaks(&["ATF-IHDR-001", "ATF-DHDR-001"]) {
         return Class::Truncated;
     }
-    if breaks(&[
-        "ATF-IHDR-002",
-        "ATF-IHDR-003",
-        "ATF-IHDR-004",
-        "ATF-IHDR-005",
-        "ATF-MANI-002",
-    ]) || breaks(&["ATF-DHDR-002", "ATF-DHDR-003", "ATF-DHDR-004"])
+    if breaks(&["ATF-IHDR-002", "ATF-IHDR-003", "ATF-IHDR-004"])
+        || breaks(&["ATF-DHDR-002", "ATF-DHDR-003", "ATF-DHDR-004"])
+        || breaks(&["ATF-IHDR-005", "ATF-MANI-002"])
     {
         return Class::Invalid;
     }

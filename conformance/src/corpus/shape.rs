@@ -37,19 +37,6 @@ pub struct Region {
     pub(super) wire: u8,
 }
 
-impl Region {
-    /// Returns the only region of a file without parts.
-    pub(super) fn of_bytes(bytes: &[u8]) -> Self {
-        Self {
-            offset: 0,
-            size: bytes.len(),
-            name: String::new(),
-            record: None,
-            wire: 0,
-        }
-    }
-}
-
 /// Divides the bytes of a kill journal into regions.
 pub(super) fn ring_regions(wire: u8, bytes: &[u8]) -> Vec<Region> {
     let header = Record::RingHeader;
@@ -106,29 +93,21 @@ impl Shape {
 
     /// Returns the record at the start of the file.
     pub(super) const fn header_record(&self) -> Record {
-        if self.is_detail {
-            Record::DetailHeader
-        } else {
-            Record::IndexHeader
-        }
+        self.either(Record::IndexHeader, Record::DetailHeader)
     }
 
     /// Returns the record at the start of an event.
     pub(super) const fn event_record(&self) -> Record {
-        if self.is_detail {
-            Record::DetailEventHeader
-        } else {
-            Record::IndexEvent
-        }
+        self.either(Record::IndexEvent, Record::DetailEventHeader)
     }
 
     /// Returns the record after the events.
     pub(super) const fn footer_record(&self) -> Record {
-        if self.is_detail {
-            Record::DetailFooter
-        } else {
-            Record::IndexFooter
-        }
+        self.either(Record::IndexFooter, Record::DetailFooter)
+    }
+
+    const fn either(&self, index: Record, detail: Record) -> Record {
+        if self.is_detail { detail } else { index }
     }
 
     /// Divides the file's bytes into contiguous regions.

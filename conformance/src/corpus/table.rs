@@ -19,16 +19,16 @@ use crate::hex::{hex, sha256};
 
 /// The families of rules that have their own tables.
 const FAMILIES: [(&str, &str); 10] = [
-    ("IHDR", "index_header"),
-    ("IEVT", "index_event"),
-    ("IFTR", "index_footer"),
-    ("DHDR", "detail_header"),
-    ("DEVT", "detail_event"),
-    ("DPAY", "detail_function_payload"),
-    ("DFTR", "detail_footer"),
-    ("LINK", "link"),
-    ("RING", "ring"),
-    ("MANI", "manifest"),
+    ("ihdr", "index_header"),
+    ("ievt", "index_event"),
+    ("iftr", "index_footer"),
+    ("dhdr", "detail_header"),
+    ("devt", "detail_event"),
+    ("dpay", "detail_function_payload"),
+    ("dftr", "detail_footer"),
+    ("link", "link"),
+    ("ring", "ring"),
+    ("mani", "manifest"),
 ];
 
 /// The units that a long run may repeat, in bytes.
@@ -40,9 +40,8 @@ const SHORTEST_RUN: usize = 65;
 /// Returns the path of a case's table, relative to the corpus.
 pub(super) fn path(case: &Case) -> String {
     let slug = case.name.split('/').nth(1).unwrap_or_default();
-    let family = FAMILIES
-        .iter()
-        .find(|(prefix, _)| slug.starts_with(&format!("{}-", prefix.to_lowercase())));
+    let (prefix, _) = slug.split_once('-').unwrap_or_default();
+    let family = FAMILIES.iter().find(|(known, _)| *known == prefix);
     let name = match (family, case.subject) {
         _ if case.is_large() => "large",
         (Some((_, name)), _) => name,
@@ -54,11 +53,8 @@ pub(super) fn path(case: &Case) -> String {
 /// Returns a table: a head that explains the flags, and the cases.
 pub(super) fn table(cases: &[&Case]) -> Value {
     let used = |flag: &&super::Flag| cases.iter().any(|case| case.flags.contains(&flag.name));
-    let flags: BTreeMap<_, _> = FLAGS
-        .iter()
-        .filter(used)
-        .map(|it| (it.name, it.note))
-        .collect();
+    let flags = FLAGS.iter().filter(used).map(|it| (it.name, it.note));
+    let flags: BTreeMap<_, _> = flags.collect();
     let wire = cases.first().map(|case| case.wire);
     let (large, cases): (Vec<_>, Vec<_>) = cases.iter().partition(|case| case.is_large());
     let entries =
@@ -80,10 +76,8 @@ fn entry(case: &Case) -> Value {
         return entry.into();
     }
     let files = case.files.iter();
-    let files: Map<_, _> = files
-        .map(|(path, bytes)| (path.clone(), content(bytes, case.regions(path))))
-        .collect();
-    entry.insert("files".to_owned(), files.into());
+    let files = files.map(|(path, bytes)| (path.clone(), content(bytes, case.regions(path))));
+    entry.insert("files".to_owned(), files.collect());
     entry.insert("expected".to_owned(), case.expected.clone());
     if !case.alternatives.is_empty() {
         let alternatives = case.alternatives.iter();
@@ -158,19 +152,20 @@ pub(super) fn about(case: &Case) -> Map<String, Value> {
 
 /// Returns a file's content as parts.
 fn content(bytes: &[u8], regions: &[Region]) -> Value {
-    let whole = [Region::of_bytes(bytes)];
     let has_parts = !regions.is_empty();
-    let regions = if has_parts { regions } else { &whole };
+    let named = regions
+        .iter()
+        .map(|it| (&*it.name, it.offset..it.offset + it.size));
+    let whole = (!has_parts).then_some(("", 0..bytes.len()));
     let mut parts = Vec::new();
-    for region in regions {
-        let bytes = &bytes[region.offset..region.offset + region.size];
-        for (unit, times) in runs(bytes) {
+    for (name, range) in named.chain(whole) {
+        for (unit, times) in runs(&bytes[range]) {
             match str::from_utf8(unit) {
                 Ok(text) if !has_parts && times == 1 => {
                     parts.extend(text.split_inclusive('\n').map(Value::from));
                 }
-                _ if times == 1 => parts.push(json!([region.name, hex(unit)])),
-                _ => parts.push(json!([region.name, hex(unit), times])),
+                _ if times == 1 => parts.push(json!([name, hex(unit)])),
+                _ => parts.push(json!([name, hex(unit), times])),
             }
         }
     }
@@ -184,10 +179,8 @@ fn runs(bytes: &[u8]) -> Vec<(&[u8], usize)> {
         let rest = &bytes[offset..];
         let run = UNITS.iter().find_map(|size| {
             let unit = rest.get(..*size)?;
-            let times = rest
-                .chunks_exact(*size)
-                .take_while(|it| *it == unit)
-                .count();
+            let same = rest.chunks_exact(*size).take_while(|it| *it == unit);
+            let times = same.count();
             (times >= 2 && times * size >= SHORTEST_RUN).then_some((unit, times))
         });
         match run {

@@ -97,11 +97,8 @@ impl Trace {
     pub fn clean(version: u8) -> Self {
         let index = IndexFile::new(version, events());
         let detail = DetailFile::new(version, details());
-        let other = thread(
-            version,
-            9,
-            vec![call(T - 1000, 1, 1), ret(T + 99_000, 1, 1)],
-        );
+        let others = vec![call(T - 1000, 1, 1), ret(T + 99_000, 1, 1)];
+        let other = thread(version, 9, others);
         let mut this = Self {
             version,
             index,
@@ -223,10 +220,8 @@ impl Trace {
         self.events(|events| {
             for ((event, seq), stack) in events.iter_mut().zip(0..).zip(stacks) {
                 event.detail_seq = Some(seq);
-                let (event_type, symbol) = (
-                    if event.kind == 1 { 3 } else { 4 },
-                    event.function_id - MODULE,
-                );
+                let event_type = if event.kind == 1 { 3 } else { 4 };
+                let symbol = event.function_id - MODULE;
                 made.push(record(event_type, seq, event.timestamp_ns, symbol, *stack));
             }
         });
@@ -250,11 +245,8 @@ impl Trace {
 
     /// Adds a manifest with these threads and times.
     pub(super) fn list(&mut self, ids: &str, (start, end): (u64, u64)) {
-        let threads: Vec<_> = ids
-            .split(' ')
-            .map(|id| format!(r#"{{"id": {id}}}"#))
-            .collect();
-        let threads = threads.join(", ");
+        let threads = ids.split(' ').map(|id| format!(r#"{{"id": {id}}}"#));
+        let threads = threads.collect::<Vec<_>>().join(", ");
         let text = format!(
             r#"{{"format_version": "2.0", "threads": [{threads}], "time_start_ns": {start}, "time_end_ns": {end}, "clock_type": 3}}"#
         );
@@ -381,10 +373,9 @@ impl Trace {
     /// Removes a file, folder or symlink.
     pub fn remove(&mut self, path: &str) {
         self.symlinks.remove(path);
-        self.files
-            .retain(|file, _| !Path::new(file).starts_with(path));
-        self.shapes
-            .retain(|file, _| !Path::new(file).starts_with(path));
+        let is_below = |file: &String| Path::new(file).starts_with(path);
+        self.files.retain(|file, _| !is_below(file));
+        self.shapes.retain(|file, _| !is_below(file));
     }
 
     /// Writes the session into a folder.
@@ -533,9 +524,8 @@ impl Trace {
             return None;
         }
         let field = self.find_field(path, place).map(|range| range.start);
-        field
-            .or_else(|| self.region(path, place))
-            .map(|it| it as u64)
+        let offset = field.or_else(|| self.region(path, place));
+        offset.map(|it| it as u64)
     }
 
     /// Sets the size of a detail's payload or stack.

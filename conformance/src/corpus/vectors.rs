@@ -9,7 +9,6 @@ use super::shape::Shape;
 use super::{Case, Trace, verdicts};
 use atf_samples::files::hex;
 
-/// Returns the vectors of one wire version.
 pub(super) fn vectors(wire: u8) -> Vec<Case> {
     let [index, detail] = match wire {
         1 => [INDEX_1, DETAIL_1],
@@ -17,64 +16,51 @@ pub(super) fn vectors(wire: u8) -> Vec<Case> {
         // Other versions have no vectors.
         _ => return Vec::new(),
     };
-    let index = Vector {
-        slug: "vector-index",
-        file: "index.atf",
-        rules: &["ATF-IHDR-005", "ATF-IFTR-003", "ATF-IFTR-004"],
-        broken: &[],
-        shape: Shape::new(false, wire, vec![32]),
-        typed: index,
-    };
-    let detail = Vector {
-        slug: "vector-detail",
-        file: "detail.atf",
-        rules: &["ATF-DHDR-005", "ATF-DFTR-003", "ATF-DFTR-004"],
-        broken: &["ATF-DEVT-005", "ATF-DPAY-002"],
-        shape: Shape::new(true, wire, vec![27]),
-        typed: detail,
-    };
-    vec![index.case(wire), detail.case(wire)]
+    let rules = ["ATF-IHDR-005", "ATF-IFTR-003", "ATF-IFTR-004"];
+    let index = vector(Shape::new(false, wire, vec![32]), rules, &[], index);
+    let rules = ["ATF-DHDR-005", "ATF-DFTR-003", "ATF-DFTR-004"];
+    let broken = ["ATF-DEVT-005", "ATF-DPAY-002"];
+    let detail = vector(Shape::new(true, wire, vec![27]), rules, &broken, detail);
+    vec![index, detail]
 }
 
-struct Vector {
-    slug: &'static str,
-    file: &'static str,
-    rules: &'static [&'static str],
-    broken: &'static [&'static str],
-    /// The file's parts, used only to show them.
+/// The bytes of a file, its document, and the sources.
+type Typed = (&'static str, &'static str, &'static [&'static str]);
+
+/// Returns the case of a file. Its `shape` is used only to show its parts.
+fn vector(
     shape: Shape,
-    /// The bytes, the document and the sources.
-    typed: (&'static str, &'static str, &'static [&'static str]),
-}
-
-impl Vector {
-    fn case(self, wire: u8) -> Case {
-        let (bytes, document, sources) = self.typed;
-        let expected = serde_json::from_str(document);
-        let expected = expected.unwrap_or_else(|error| panic!("{}: {error}", self.slug));
-        let file = verdicts::File {
-            is_detail: self.shape.is_detail,
-            broken: self.broken,
-            phantoms: "",
-            events: self.shape.survivors().len(),
-        };
-        let judged = verdicts::file(file, verdicts::of_rules(self.broken.iter().copied()));
-        let mut trace = Trace::clean(wire);
-        trace.put_shaped(self.file, hex(bytes), self.shape);
-        Case {
-            name: format!("v{wire}/{}", self.slug),
-            rules: self.rules.to_vec(),
-            flags: vec!["footer-field-order", "wide-numbers"],
-            note: "Bytes and document are typed by hand from the sources' tables. The bytes of each number differ, \
-                   so a field read from the wrong place has a different value."
-                .to_owned(),
-            sources: sources.to_vec(),
-            ..of_file(&trace, self.file, self.broken, expected, judged)
-        }
+    rules: [&'static str; 3],
+    broken: &[&'static str],
+    (bytes, document, sources): Typed,
+) -> Case {
+    let (wire, is_detail) = (shape.wire, shape.is_detail);
+    let kind = if is_detail { "detail" } else { "index" };
+    let (name, file) = (format!("v{wire}/vector-{kind}"), format!("{kind}.atf"));
+    let expected = serde_json::from_str(document);
+    let expected = expected.unwrap_or_else(|error| panic!("{name}: {error}"));
+    let judged = verdicts::File {
+        is_detail,
+        broken,
+        phantoms: "",
+        events: shape.survivors().len(),
+    };
+    let judged = verdicts::file(judged, verdicts::of_rules(broken.iter().copied()));
+    let mut trace = Trace::clean(wire);
+    trace.put_shaped(&file, hex(bytes), shape);
+    Case {
+        name,
+        rules: rules.to_vec(),
+        flags: vec!["footer-field-order", "wide-numbers"],
+        note: "Bytes and document are typed by hand from the sources' tables. The bytes of each number differ, \
+               so a field read from the wrong place has a different value."
+            .to_owned(),
+        sources: sources.to_vec(),
+        ..of_file(&trace, &file, broken, expected, judged)
     }
 }
 
-const INDEX_1: (&str, &str, &[&str]) = (
+const INDEX_1: Typed = (
     "41544932 01 01 02 03 01000000 2a000000 01 000000 00000000 20000000 01000000
      4000000000000000 6000000000000000 1122334455667708 1122334455667708
      1122334455667708 9900aabb01000000 2a000000 01000000 03000000 05000000
@@ -95,7 +81,7 @@ const INDEX_1: (&str, &str, &[&str]) = (
     &["S0", "S1", "S3"],
 );
 
-const INDEX_2: (&str, &str, &[&str]) = (
+const INDEX_2: Typed = (
     "41544932 01 02 02 03 01000000 2a000000 01 000000 20000000 0100000000000000
      4000000000000000 6000000000000000 1122334455667708 1122334455667708
      1122334455667708 9900aabb01000000 0500000000000000 02 00000000000000
@@ -116,7 +102,7 @@ const INDEX_2: (&str, &str, &[&str]) = (
     &["S2"],
 );
 
-const DETAIL_1: (&str, &str, &[&str]) = (
+const DETAIL_1: Typed = (
     "41544432 01 01 02 03 00000000 2a000000 00000000 4000000000000000 0100000000000000
      1b00000000000000 0700000000000000 0700000000000000 00000000
      1b000000 0300 0080 07000000 2a000000 1122334455667708 c0ffee
@@ -136,7 +122,7 @@ const DETAIL_1: (&str, &str, &[&str]) = (
     &["S1", "S3", "S4"],
 );
 
-const DETAIL_2: (&str, &str, &[&str]) = (
+const DETAIL_2: Typed = (
     "41544432 01 02 02 03 00000000 2a000000 00000000 4000000000000000 0100000000000000
      1b00000000000000 0700000000000000 0700000000000000 00000000
      1b000000 0400 0080 0700000000000000 1122334455667708 c0ffee

@@ -15,7 +15,8 @@ use crate::{VERDICTS, Verdict, rule, verdict_in};
 /// The correct verdicts on a subject, and the reasons that exclude the others.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Judged {
-    pub(crate) verdicts: BTreeSet<Verdict>,
+    /// The correct verdicts, mildest first.
+    pub(crate) verdicts: Vec<Verdict>,
     pub(crate) because: Because,
 }
 
@@ -39,6 +40,7 @@ impl Judged {
                 because.insert(verdict, own);
             }
         }
+        let verdicts = verdicts.into_iter().collect();
         Self { verdicts, because }
     }
 }
@@ -54,18 +56,15 @@ pub(crate) fn of_rules<'a>(broken: impl IntoIterator<Item = &'a str>) -> BTreeSe
 
 /// Combines the verdicts on two parts into the verdicts on the whole.
 fn worst_of(one: &BTreeSet<Verdict>, other: &BTreeSet<Verdict>) -> BTreeSet<Verdict> {
-    let pairs = one
-        .iter()
-        .flat_map(|first| other.iter().map(move |second| (*first).max(*second)));
+    let one = one.iter();
+    let pairs = one.flat_map(|first| other.iter().map(move |second| (*first).max(*second)));
     pairs.collect()
 }
 
 /// A file to judge.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct File<'a> {
-    /// Whether it is a detail file.
     pub(crate) is_detail: bool,
-    /// The rules that it breaks.
     pub(crate) broken: &'a [&'a str],
     /// The reason why reading it would yield phantoms, if no rule states it; empty otherwise.
     pub(crate) phantoms: &'a str,
@@ -204,7 +203,7 @@ impl Case {
             let thread = threads.iter().find(|it| it["thread_id"] == file.thread);
             let document = thread.map_or(&Value::Null, |it| &it[file.file]);
             let Judged { verdicts, because } = judged(&file.path, document);
-            (file.verdicts, file.because) = (verdicts.into_iter().collect(), because);
+            (file.verdicts, file.because) = (verdicts, because);
         }
         let Judged { verdicts, because } = if self.subject == Subject::Session {
             let paths = self.file_verdicts.iter().map(|file| file.path.clone());
@@ -214,7 +213,7 @@ impl Case {
         } else {
             judged(&self.path, &self.expected)
         };
-        (self.verdicts, self.because) = (verdicts.into_iter().collect(), because);
+        (self.verdicts, self.because) = (verdicts, because);
     }
 }
 

@@ -1,9 +1,9 @@
 //! Prints which source an implementation follows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Display, Formatter};
 
-use super::{DISAGREEMENTS, Disagreement, HIDDEN, SIGNS, Shows, Sign};
+use super::{DISAGREEMENTS, Disagreement, HIDDEN, SIGNS, Sign};
 use crate::protocol::Manifest;
 use atf_report::Printable;
 
@@ -58,21 +58,14 @@ impl Shown {
         let readings = all.flat_map(|it| it.readings);
         let is_shown = |is: &str| self.readings.iter().flatten().any(|shown| *shown == is);
         let shown = readings.filter(|reading| is_shown(reading.is));
-        let mut sources: Vec<_> = shown.flat_map(|it| it.sources).copied().collect();
-        sources.sort_unstable();
-        sources.dedup();
-        sources
+        let sources: BTreeSet<_> = shown.flat_map(|it| it.sources).copied().collect();
+        sources.into_iter().collect()
     }
 
     /// Returns the cases and scripts whose answers or files show the readings.
     fn names(&self) -> Vec<&'static str> {
         let signs = SIGNS.iter().filter(|sign| sign.about == self.about);
-        let mut names: Vec<_> = signs
-            .map(|sign| match sign.shows {
-                Shows::Answer { case, .. } => case,
-                Shows::Files { script, .. } => script,
-            })
-            .collect();
+        let mut names: Vec<_> = signs.map(|sign| sign.asked().1).collect();
         names.dedup();
         names
     }
@@ -80,11 +73,8 @@ impl Shown {
 
 impl Display for Fingerprint {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let asked: Vec<_> = self
-            .shown
-            .iter()
-            .filter(|it| it.readings.is_some())
-            .collect();
+        let asked = self.shown.iter().filter(|it| it.readings.is_some());
+        let asked: Vec<_> = asked.collect();
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for source in asked.iter().flat_map(|it| it.sources()) {
             *counts.entry(source).or_default() += 1;

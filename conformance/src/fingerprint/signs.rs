@@ -38,13 +38,18 @@ pub struct Sign {
 }
 
 impl Sign {
+    /// Returns the role that is asked, and the name of the case or script.
+    pub(super) const fn asked(&self) -> (Role, &'static str) {
+        match self.shows {
+            Shows::Answer { case, .. } => (Role::Read, case),
+            Shows::Files { script, .. } => (Role::Write, script),
+        }
+    }
+
     /// Returns whether the answer to a case, or the files for a script, can show the sign.
     #[must_use]
     pub fn is_shown_by(&self, about: &About<'_>) -> bool {
-        let (role, name) = match self.shows {
-            Shows::Answer { case, .. } => (Role::Read, case),
-            Shows::Files { script, .. } => (Role::Write, script),
-        };
+        let (role, name) = self.asked();
         let slug = about.name.split_once('/').map_or("", |(_, slug)| slug);
         about.role == role && (about.name == name || slug == name)
     }

@@ -61,7 +61,6 @@ pub fn differences(expected: &Value, got: &Value, ignored: &[&str]) -> Vec<Misma
     comparison.found
 }
 
-/// The state of a comparison.
 struct Comparison<'a> {
     ignored: &'a [&'a str],
     /// The expected header of the current file.

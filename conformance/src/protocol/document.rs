@@ -41,6 +41,14 @@ impl Broken {
         }
     }
 
+    /// Creates a failure for an exit code that means a crash.
+    pub(crate) fn crash(message: impl Into<String>) -> Self {
+        Self {
+            class: Failure::Crash,
+            message: message.into(),
+        }
+    }
+
     /// Like [`Self::garbage`], with an excerpt of the output.
     fn printed(message: impl Display, text: &str) -> Self {
         Self::garbage(format!("{message}: {text}"))
@@ -68,17 +76,12 @@ impl Answer {
             Ok(exit::UNSUPPORTED) => return Ok(Self::Unsupported),
             Ok(code @ (exit::DONE | exit::REJECTED)) => code,
             _ => {
-                return Err(Broken {
-                    class: Failure::Crash,
-                    message: format!("exit code {code}, which the protocol does not define"),
-                });
+                let message = format!("exit code {code}, which the protocol does not define");
+                return Err(Broken::crash(message));
             }
         };
         if code == exit::REJECTED && output.trim_ascii().is_empty() {
-            return Err(Broken {
-                class: Failure::Crash,
-                message: "exit code 1 without a document".to_owned(),
-            });
+            return Err(Broken::crash("exit code 1 without a document"));
         }
         let (verdict, document) = parse(output)?;
         if (code == exit::REJECTED) != (verdict == Verdict::Reject) {

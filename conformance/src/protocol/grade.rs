@@ -49,34 +49,19 @@ pub fn holds_events(document: Option<&Value>) -> bool {
     let Some(document) = document else {
         return false;
     };
-    let has_events = |file: &Value| {
-        let events = file.get("events").and_then(Value::as_array);
-        events.is_some_and(|events| !events.is_empty())
-    };
-    let thread = |thread: &Value| {
-        let mut files = ["index", "detail"].into_iter();
-        files.any(|name| thread.get(name).is_some_and(has_events))
-    };
-    let threads = document.get("threads").and_then(Value::as_array);
-    has_events(document)
-        || thread(document)
-        || threads.is_some_and(|threads| threads.iter().any(thread))
+    let has_events = |file: &Value| file["events"].as_array().is_some_and(|it| !it.is_empty());
+    let thread = |thread: &Value| has_events(&thread["index"]) || has_events(&thread["detail"]);
+    let threads = document["threads"].as_array();
+    has_events(document) || thread(document) || threads.into_iter().flatten().any(thread)
 }
 
 /// Returns whether a header has neither counts nor times and therefore belongs to an unfinalized
 /// file.
 fn is_placeholder(header: &Value) -> bool {
     let is_zero = |name: &str| {
-        header
-            .get(name)
-            .is_none_or(|value| *value == 0 || *value == "0")
+        let value = header.get(name);
+        value.is_none_or(|value| *value == 0 || *value == "0")
     };
-    [
-        "event_count",
-        "bytes_length",
-        "time_start_ns",
-        "time_end_ns",
-    ]
-    .into_iter()
-    .all(is_zero)
+    ["event_count", "bytes_length"].into_iter().all(is_zero)
+        && ["time_start_ns", "time_end_ns"].into_iter().all(is_zero)
 }

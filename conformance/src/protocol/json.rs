@@ -6,12 +6,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// Parses a document.
-///
-/// # Errors
-///
-/// Returns an error, with its line and column, if the bytes are not JSON or an object has a
-/// duplicate key.
+/// Parses a document. Fails if the bytes are not JSON or an object has a duplicate key.
 pub(super) fn parse(bytes: &[u8]) -> serde_json::Result<Value> {
     serde_json::from_slice(bytes).map(|Strict(value)| value)
 }

@@ -206,6 +206,13 @@ impl Manifest {
         self.serve.get(&role).map(Vec::as_slice)
     }
 
+    /// Returns the names of the features that the implementation supports.
+    #[must_use]
+    pub fn feature_names(&self) -> Vec<String> {
+        let names = self.features.iter().map(|feature| feature.name());
+        names.map(str::to_owned).collect()
+    }
+
     /// Returns whether the implementation supports a feature.
     #[must_use]
     pub fn has(&self, feature: Feature) -> bool {
@@ -226,8 +233,8 @@ impl Raw {
         let wire = self.wire.get_ref();
         if wire.is_empty() || wire.iter().any(|wire| !atf::Wire::VERSIONS.contains(wire)) {
             let known = atf::Wire::VERSIONS.iter().map(u8::to_string);
-            let known: Vec<_> = known.collect();
-            let message = format!("wire must list one or more of {}", known.join(", "));
+            let known = known.collect::<Vec<_>>().join(", ");
+            let message = format!("wire must list one or more of {known}");
             return Err((self.wire.span(), message));
         }
         let features = self.features.get_ref();
@@ -325,10 +332,7 @@ fn resolve(
     };
     let arguments: Vec<String> = command.collect();
     for placeholder in placeholders {
-        if !arguments
-            .iter()
-            .any(|argument| argument.contains(placeholder))
-        {
+        if !arguments.iter().any(|it| it.contains(placeholder)) {
             return Err(format!("no argument contains {placeholder}"));
         }
     }

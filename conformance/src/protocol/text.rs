@@ -3,11 +3,8 @@
 use std::path::Path;
 use std::{fs, io};
 
-/// Reads a file in UTF-8, with or without a byte-order mark.
-///
-/// # Errors
-///
-/// The error of the operating system, or [`io::ErrorKind::InvalidData`] for another encoding.
+/// Reads a file in UTF-8, with or without a byte-order mark. Another encoding is
+/// [`io::ErrorKind::InvalidData`].
 pub(crate) fn read_text(path: &Path) -> io::Result<String> {
     let bytes = fs::read(path)?;
     let text = String::from_utf8(bytes).map_err(|error| {

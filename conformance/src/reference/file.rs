@@ -53,13 +53,11 @@ macro_rules! document {
     }};
 }
 
-/// Returns the document of an open index file.
 pub(super) fn of_index(reader: &IndexReader, verdict: Verdict) -> atf::Result<Value> {
     let shown = |event: atf::Result<IndexEvent>| event.map(|it| index_event(reader.wire(), &it));
     document!(reader, verdict, "index", IndexHeader, IndexFooter, shown)
 }
 
-/// Returns the document of an open detail file.
 pub(super) fn of_detail(reader: &DetailReader, verdict: Verdict) -> atf::Result<Value> {
     let shown = |event: atf::Result<DetailEvent>| detail_event(reader, &event?);
     document!(reader, verdict, "detail", DetailHeader, DetailFooter, shown)
@@ -84,19 +82,19 @@ fn fields(record: Record, wire: Wire, bytes: &[u8]) -> Map<String, Value> {
 }
 
 fn index_event(wire: Wire, event: &IndexEvent) -> Value {
-    let mut fields = object(json!({
+    let mut fields = json!({
         "timestamp_ns": text(event.timestamp_ns),
         "function_id": text(event.function_id),
-    }));
+    });
     if Record::IndexEvent.field(wire, "thread_id").is_some() {
-        fields.insert("thread_id".to_owned(), json!(event.thread_id));
+        fields["thread_id"] = event.thread_id.into();
     }
-    fields.insert("event_kind".to_owned(), json!(event.event_kind.0));
+    fields["event_kind"] = event.event_kind.0.into();
     if let Some(depth) = event.call_depth {
-        fields.insert("call_depth".to_owned(), json!(depth));
+        fields["call_depth"] = depth.into();
     }
-    fields.insert("detail_seq".to_owned(), link(event.detail_seq));
-    fields.into()
+    fields["detail_seq"] = event.detail_seq.map(text).into();
+    fields
 }
 
 fn detail_event(reader: &DetailReader, event: &DetailEvent) -> atf::Result<Value> {
@@ -113,24 +111,20 @@ fn detail_event(reader: &DetailReader, event: &DetailEvent) -> atf::Result<Value
             "stack": hex(&function.stack),
         })
     });
-    let mut fields = object(json!({
+    let mut fields = json!({
         "total_length": header.total_length,
         "event_type": header.event_type.0,
         "flags": header.flags,
         "index_seq": text(header.index_seq),
-    }));
-    if Record::DetailEventHeader
-        .field(reader.wire(), "thread_id")
-        .is_some()
-    {
-        fields.insert("thread_id".to_owned(), json!(header.thread_id));
+    });
+    let thread_id = Record::DetailEventHeader.field(reader.wire(), "thread_id");
+    if thread_id.is_some() {
+        fields["thread_id"] = header.thread_id.into();
     }
-    fields.extend(object(json!({
-        "timestamp": text(header.timestamp),
-        "payload": hex(&payload),
-        "function": function,
-    })));
-    Ok(fields.into())
+    fields["timestamp"] = text(header.timestamp);
+    fields["payload"] = hex(&payload).into();
+    fields["function"] = function.into();
+    Ok(fields)
 }
 
 fn checksum(checksum: Checksum) -> &'static str {
@@ -165,16 +159,4 @@ fn trailing(completeness: &Completeness, bytes_after_footer: u64) -> Value {
 /// Formats a 64-bit field.
 pub(super) fn text(number: u64) -> Value {
     Value::String(number.to_string())
-}
-
-fn link(seq: Option<u64>) -> Value {
-    seq.map_or(Value::Null, text)
-}
-
-/// Returns the members of an object.
-fn object(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(members) => members,
-        _ => Map::new(),
-    }
 }

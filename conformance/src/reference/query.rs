@@ -78,14 +78,10 @@ fn answer(session: &SessionReader, line: &str) -> Value {
 }
 
 fn events(merge: Merge, is_wanted: impl Fn(&MergedEvent) -> bool) -> Value {
-    let mut found = Vec::new();
     // Problems, which are not graded here, come as errors.
-    for event in merge.into_events().flatten() {
-        if is_wanted(&event) {
-            found.push(json!([event.thread, text(event.seq)]));
-        }
-    }
-    found.into()
+    let wanted = merge.into_events().flatten().filter(is_wanted);
+    let entries = wanted.map(|event| json!([event.thread, text(event.seq)]));
+    entries.collect()
 }
 
 /// Returns the position of an event's details.

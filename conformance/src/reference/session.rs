@@ -13,7 +13,6 @@ use super::file::{self, text};
 use super::{ignores_manifest, rejected, verdict_on};
 use crate::{Checked, Verdict};
 
-/// Returns the document of a session folder.
 pub(super) fn document(path: &Path, checked: &Checked) -> Value {
     match SessionReader::open(path) {
         Ok(session) => of_session(&session, checked),
@@ -92,29 +91,17 @@ struct Links {
     /// For each index event, the position of the detail event that it links to.
     forward: Vec<Option<u64>>,
     /// For each detail event, the position of the index event that it links to.
-    backward: Vec<u64>,
+    backward: Vec<Option<u64>>,
 }
 
-impl Links {
-    /// Counts index events whose detail event does not link back to them.
-    fn dangling(&self) -> usize {
-        let links = (0..).zip(&self.forward);
-        let links = links.filter_map(|(seq, to)| Some((seq, (*to)?)));
-        links
-            .filter(|(seq, to)| at(&self.backward, *to) != Some(seq))
-            .count()
-    }
-
-    /// Counts detail events whose index event does not link back to them.
-    fn orphans(&self) -> usize {
-        let links = (0..).zip(&self.backward);
-        let leads_back = |seq, to| at(&self.forward, to) == Some(&Some(seq));
-        links.filter(|(seq, to)| !leads_back(*seq, **to)).count()
-    }
-}
-
-fn at<T>(events: &[T], seq: u64) -> Option<&T> {
-    events.get(usize::try_from(seq).ok()?)
+/// Counts the links of events that are not linked back.
+fn unmatched(from: &[Option<u64>], to: &[Option<u64>]) -> Value {
+    let links = (0..)
+        .zip(from)
+        .filter_map(|(seq, link)| Some((seq, (*link)?)));
+    let back = |link: u64| to.get(usize::try_from(link).ok()?).copied().flatten();
+    let unmatched = links.filter(|(seq, link)| back(*link) != Some(*seq));
+    text(unmatched.count() as u64)
 }
 
 fn thread(entry: &ThreadEntry, checked: &Checked, totals: &mut Totals) -> Value {
@@ -139,8 +126,8 @@ fn thread(entry: &ThreadEntry, checked: &Checked, totals: &mut Totals) -> Value 
         "index": index,
         "detail": detail,
         "derived": {
-            "dangling_links": text(links.dangling() as u64),
-            "orphan_details": text(links.orphans() as u64),
+            "dangling_links": unmatched(&links.forward, &links.backward),
+            "orphan_details": unmatched(&links.backward, &links.forward),
         },
     })
 }
@@ -203,7 +190,7 @@ fn detail_document(
         Some(Ok(reader)) => file::of_detail(reader, verdict).and_then(|document| {
             if verdict != Verdict::Reject {
                 for event in reader.events_in(..) {
-                    links.backward.push(event?.header.index_seq);
+                    links.backward.push(Some(event?.header.index_seq));
                 }
                 totals.details = totals.details.saturating_add(reader.event_count());
             }

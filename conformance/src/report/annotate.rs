@@ -59,7 +59,6 @@ pub fn github(results: &Results, manifests: &[PathBuf], out: &mut dyn Write) -> 
     Ok(())
 }
 
-/// Formats a workflow command.
 fn command(kind: &str, file: Option<&Path>, title: &str, text: &str) -> String {
     let file = file.map(|file| format!("file={},", property(&file.to_string_lossy())));
     let (file, title, text) = (file.unwrap_or_default(), property(title), data(text));

@@ -11,7 +11,6 @@ const AFTER: u64 = 2;
 /// The maximum number of lines in total.
 const LINES: usize = 12;
 
-/// A line of a hexdump.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Line {
     /// The offset in bytes from the start of the file. It is a multiple of 16.

@@ -143,10 +143,8 @@ fn cross(results: &Results, out: &mut dyn Write) -> io::Result<()> {
         if is_skipped(cross) {
             write!(out, r#"<skipped message="nothing supported by both"/>"#)?;
         } else if !cross.failed.is_empty() {
-            let lines = cross
-                .failed
-                .iter()
-                .map(|(script, why)| format!("{script}: {why}"));
+            let lines = cross.failed.iter();
+            let lines = lines.map(|(script, why)| format!("{script}: {why}"));
             let lines = lines.collect::<Vec<_>>().join("\n");
             let count = cross.failed.len();
             let text = Text(&lines);
@@ -161,15 +159,12 @@ fn cross(results: &Results, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn counts_of_pairs(results: &Results) -> Counts {
+    let skipped = results.cross.iter().filter(|cross| is_skipped(cross));
     Counts {
         tests: results.cross.len(),
         failures: results.misread().count(),
         errors: 0,
-        skipped: results
-            .cross
-            .iter()
-            .filter(|cross| is_skipped(cross))
-            .count(),
+        skipped: skipped.count(),
     }
 }
 
@@ -196,7 +191,6 @@ fn stale(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "  </testsuite>")
 }
 
-/// Counts the results of a suite.
 fn counts<'a>(cases: impl IntoIterator<Item = &'a CaseResult> + Clone) -> Counts {
     let broken = cases.clone().into_iter().filter(|case| {
         let is_broken = case.outcome.class().is_some_and(Failure::is_broken);

@@ -14,12 +14,9 @@ use crate::charge::group;
 use crate::results::{CaseResult, Failure, Made, Results, State};
 use atf_report::{Printable, clipped, counted};
 
-pub(super) const RED: Style = Style::new()
-    .bold()
-    .fg_color(Some(anstyle::Color::Ansi(AnsiColor::Red)));
-pub(super) const GREEN: Style = Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Green)));
-pub(super) const YELLOW: Style =
-    Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Yellow)));
+pub(super) const RED: Style = AnsiColor::Red.on_default().bold();
+pub(super) const GREEN: Style = AnsiColor::Green.on_default();
+pub(super) const YELLOW: Style = AnsiColor::Yellow.on_default();
 pub(super) const FAINT: Style = Style::new().dimmed();
 
 /// The maximum number of unstable cases to show, and of the letters of each.
@@ -29,12 +26,8 @@ const UNSTABLE_LETTERS: usize = 200;
 const NAME_LETTERS: usize = 32;
 
 pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
-    let of = |state| {
-        results
-            .cases
-            .iter()
-            .filter(move |case| case.state() == state)
-    };
+    let all = results.cases.iter();
+    let of = |state| all.clone().filter(move |case| case.state() == state);
     let causes = Causes::new(&results.cases);
     for case in of(State::Failed) {
         failure(results, &causes, case, out)?;
@@ -42,9 +35,8 @@ pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     for case in of(State::Known) {
         known(results, case, out)?;
     }
-    let mut noted = of(State::Passed)
-        .filter(|case| !case.notes.is_empty())
-        .peekable();
+    let noted = of(State::Passed).filter(|case| !case.notes.is_empty());
+    let mut noted = noted.peekable();
     if of(State::Known).next().is_some() || noted.peek().is_some() {
         for case in noted {
             notes(results, case, out)?;
@@ -199,10 +191,8 @@ fn cross(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     table.row("writers by readers", heads.collect());
     for writer in writers {
         let cells = readers.iter().map(|reader| {
-            let is_it = |pair: &&crate::results::CrossResult| {
-                (pair.writer, pair.reader) == (writer, *reader)
-            };
-            let pair = results.cross.iter().find(is_it);
+            let mut pairs = results.cross.iter();
+            let pair = pairs.find(|it| (it.writer, it.reader) == (writer, *reader));
             cell(pair.map(Tally::of_pair).unwrap_or_default())
         });
         table.row(&short(writer), cells.collect());

@@ -5,7 +5,7 @@ use crate::charge;
 use crate::report::hexdump;
 use crate::results::{CaseResult, CrossResult, Difference, Hexdump, Note, Outcome, Results};
 use crate::rules::Severity;
-use atf_report::{Printable, clipped};
+use atf_report::{Printable, clipped, counted};
 
 /// The maximum number of characters of a value to show. The JSON report contains the full value.
 const VALUE_LETTERS: usize = 200;
@@ -62,13 +62,11 @@ pub(super) fn details(causes: &Causes<'_>, case: &CaseResult) -> Vec<String> {
     let others = case.rules.iter().filter(|id| !blamed.contains(id.as_str()));
     lines.extend(blamed.iter().map(|id| format!("charged: {}", sentence(id))));
     lines.extend(others.map(|id| format!("tests: {}", sentence(id))));
-    if let Outcome::Failed { differences, .. } = &case.outcome {
-        for (seq, difference) in differences.iter().enumerate() {
-            self::difference(difference, &mut lines);
-            // Show only the first hexdump. The JSON report contains all of them.
-            if let Some(dump) = difference.hexdump.as_ref().filter(|_| seq == 0) {
-                bytes(dump, &mut lines);
-            }
+    for (seq, difference) in case.outcome.differences().iter().enumerate() {
+        self::difference(difference, &mut lines);
+        // Show only the first hexdump. The JSON report contains all of them.
+        if let Some(dump) = difference.hexdump.as_ref().filter(|_| seq == 0) {
+            bytes(dump, &mut lines);
         }
     }
     lines.extend(notes(case));
@@ -113,8 +111,7 @@ fn bytes(dump: &Hexdump, lines: &mut Vec<String>) {
     let file = Printable(&dump.file);
     lines.push(match size {
         0 => format!("{file}, from {offset:#x}:"),
-        1 => format!("{file}, 1 byte at {offset:#x}:"),
-        _ => format!("{file}, {size} bytes at {offset:#x}:"),
+        _ => format!("{file}, {} at {offset:#x}:", counted(size, "byte")),
     });
     lines.extend(hexdump::text(dump).iter().map(|line| format!("  {line}")));
 }

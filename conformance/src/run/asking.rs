@@ -37,18 +37,14 @@ pub fn askings<'a>(cases: impl IntoIterator<Item = &'a Arc<Case>>) -> Vec<Box<dy
 impl Asking {
     /// Returns how many queries have a number instead of an answer: they are unsupported.
     fn unsupported(&self, document: &Value) -> usize {
-        let answers = document.get("answers").and_then(Value::as_array);
-        let answers = answers.into_iter().flatten();
-        answers
-            .take(self.queried.queries.len())
-            .filter(|answer| **answer == exit::UNSUPPORTED)
-            .count()
+        let answers = answers(document).into_iter().flatten();
+        let asked = answers.take(self.queried.queries.len());
+        asked.filter(|it| **it == exit::UNSUPPORTED).count()
     }
 
     /// Returns the differences from the right answers.
     fn differences(&self, document: &Value) -> Vec<Difference> {
-        let answers = document.get("answers").and_then(Value::as_array);
-        let mut answers = answers.into_iter().flatten();
+        let mut answers = answers(document).into_iter().flatten();
         let compared = self.queried.queries.iter().map(|query| {
             let got = answers.next();
             let is_right = got.is_some_and(|got| *got == query.answer || *got == exit::UNSUPPORTED);
@@ -60,6 +56,10 @@ impl Asking {
         });
         compared.flatten().collect()
     }
+}
+
+fn answers(document: &Value) -> Option<&Vec<Value>> {
+    document.get("answers")?.as_array()
 }
 
 impl Task for Asking {
@@ -130,7 +130,7 @@ impl Smoke for Asking {
         let Answer::Document(_, document) = ended.answer()? else {
             return Ok(false);
         };
-        let answers = document.get("answers").and_then(Value::as_array);
+        let answers = answers(&document);
         let (found, count) = (answers.map_or(0, Vec::len), self.queried.queries.len());
         if answers.is_some() && found == count {
             return Ok(true);

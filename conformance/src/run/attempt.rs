@@ -6,7 +6,6 @@ use super::Graded;
 use crate::protocol::{Answer, differences};
 use crate::results::{Note, Outcome, UNSTABLE};
 
-/// The result of running a case once.
 pub(super) struct Attempt {
     pub(super) graded: Graded,
     pub(super) elapsed: Duration,

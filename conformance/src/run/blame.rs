@@ -58,12 +58,8 @@ pub(super) fn of_mismatches(case: &Case, mismatches: &[Mismatch]) -> Vec<Option<
     };
     let is_merged = |it: &Mismatch| it.place().starts_with("derived.merged");
     let is_misordered = case.subject == Subject::Session && mismatches.iter().any(is_merged);
-    let is_time = |it: &Mismatch| {
-        matches!(
-            it.place().as_str(),
-            "derived.time_start_ns" | "derived.time_end_ns"
-        )
-    };
+    let times = ["derived.time_start_ns", "derived.time_end_ns"];
+    let is_time = |it: &Mismatch| times.contains(&it.place().as_str());
     let all = mismatches.iter();
     all.map(|mismatch| match &source {
         // The times are those of the first and last event in the merged order.
@@ -156,19 +152,18 @@ fn of_place(case: &Case, mismatch: &Mismatch, is_moved: bool) -> Option<String> 
                 .or(others)
                 .or(Some(rule("ATF-SESS-001").id))
         }
-        (Subject::Session, ["derived", "manifest"]) => manifest(case)
-            .or_else(|| {
-                boundary(case).filter(|rule| is_noticed(rule) && rule.starts_with("ATF-MANI-"))
-            })
-            .or(match mismatch.got.as_deref() {
+        (Subject::Session, ["derived", "manifest"]) => {
+            let is_own = |rule: &&str| is_noticed(rule) && rule.starts_with("ATF-MANI-");
+            let own = manifest(case).or_else(|| boundary(case).filter(is_own));
+            own.or(match mismatch.got.as_deref() {
                 Some("\"absent\"") => Some(rule("ATF-MANI-001").id),
                 _ => Some(rule("ATF-MANI-003").id),
-            }),
+            })
+        }
         // Holes are not merged.
         (Subject::Session, ["derived", "merged", ..]) => {
-            let mut broken = case.broken.iter().map(|(_, id)| *id);
-            let hole = broken.find(|id| is_hole(id));
-            let hole = hole.or_else(|| boundary(case).filter(|id| is_hole(id)));
+            let broken = case.broken.iter().map(|(_, id)| *id);
+            let hole = broken.chain(boundary(case)).find(|id| is_hole(id));
             hole.or(Some(rule("ATF-RDER-004").id))
         }
         (Subject::Session, ["derived", "time_start_ns" | "time_end_ns"]) => {
@@ -193,7 +188,7 @@ fn of_links(case: &Case, name: &str) -> &'static str {
     let is_part = |it: &&str| link == *it || link.split('.').next() == Some(it);
     let is_counted = |id: &&str| about(id).iter().any(is_part);
     let is_link = |id: &&str| id.starts_with("ATF-LINK-");
-    let ids = || case.broken.iter().map(|(_, id)| *id);
+    let ids = || broken_in(case, |_| true);
     best(case, ids().filter(is_counted))
         .or_else(|| best(case, ids().filter(is_link)))
         .or_else(|| boundary(case).filter(is_link))
@@ -247,11 +242,10 @@ fn of_file(
                 ["ATF-IFTR-004", "ATF-IFTR-005", "ATF-IFTR-006"]
             };
             let [wrong, ieee, absent] = ids.map(|id| rule(id).id);
-            let mut broken = case.broken.iter().filter(|(path, _)| is_own(path));
-            let found = broken.find(|(_, id)| [wrong, ieee, absent].contains(id));
-            let charge = match found {
-                Some((_, id)) if *id == absent => rule("ATF-RDER-005").id,
-                Some((_, id)) => *id,
+            let mut broken = broken_in(case, is_own);
+            let charge = match broken.find(|id| [wrong, ieee, absent].contains(id)) {
+                Some(id) if id == absent => rule("ATF-RDER-005").id,
+                Some(id) => id,
                 None => wrong,
             };
             Some(charge.to_owned())
@@ -268,13 +262,13 @@ fn is_hole(id: &str) -> bool {
 /// Returns whether the only fault of a file's events is that no complete footer shows where they
 /// end.
 fn has_no_end(case: &Case, is_own: impl Fn(&str) -> bool) -> bool {
-    let own = || { case.broken.iter() }.filter(|(path, _)| is_own(path));
+    let own = || broken_in(case, &is_own);
     let is_end = |rule: &str| {
         let number = rule.strip_prefix("ATF-IFTR-");
         let number = number.or_else(|| rule.strip_prefix("ATF-DFTR-"));
         matches!(number, Some("001" | "010" | "011" | "012"))
     };
-    own().any(|(_, rule)| is_end(rule)) && !own().any(|(_, rule)| is_hole(rule))
+    own().any(is_end) && !own().any(is_hole)
 }
 
 /// Returns the records and fields that a rule is about.
@@ -301,10 +295,7 @@ fn of_field(case: &Case, record: &str, field: &str, is_own: impl Fn(&str) -> boo
         let is_reserved = about(id).iter().all(|it| it.starts_with(&reserved));
         is_reserved && !is_noticed(id) && case.rules.contains(id)
     };
-    let here = || {
-        let own = case.broken.iter().filter(|(path, _)| is_own(path));
-        own.map(|(_, rule)| *rule)
-    };
+    let here = || broken_in(case, &is_own);
     match here().find(is_about).or_else(|| here().find(is_beside)) {
         Some(rule) => rule.to_owned(),
         None if field == "function_id" => rule("ATF-RDER-011").id.to_owned(),
@@ -316,8 +307,13 @@ fn of_field(case: &Case, record: &str, field: &str, is_own: impl Fn(&str) -> boo
 /// about, and otherwise the one to which a reader reacts most strictly. A rule that the case barely
 /// follows takes precedence over one that readers ignore or only report.
 fn broken(case: &Case, is_own: impl Fn(&str) -> bool) -> Option<&'static str> {
-    let own = case.broken.iter().filter(|(path, _)| is_own(path));
-    best(case, own.map(|(_, rule)| *rule))
+    best(case, broken_in(case, is_own))
+}
+
+/// Returns the rules that the matching files break.
+fn broken_in(case: &Case, is_own: impl Fn(&str) -> bool) -> impl Iterator<Item = &'static str> {
+    let own = case.broken.iter().filter(move |(path, _)| is_own(path));
+    own.map(|(_, rule)| *rule)
 }
 
 fn best(case: &Case, rules: impl Iterator<Item = &'static str>) -> Option<&'static str> {
@@ -369,16 +365,10 @@ fn thread(case: &Case, steps: &[Step]) -> Option<u64> {
     let [_, Step::Element(seq), ..] = steps else {
         return None;
     };
-    case.expected
-        .get("threads")?
-        .get(seq)?
-        .get("thread_id")?
-        .as_u64()
+    case.expected["threads"][*seq]["thread_id"].as_u64()
 }
 
 fn thread_id(folder: &str) -> Option<u64> {
-    folder
-        .strip_prefix(atf::session::THREAD_FOLDER)?
-        .parse()
-        .ok()
+    let id = folder.strip_prefix(atf::session::THREAD_FOLDER)?;
+    id.parse().ok()
 }

@@ -25,19 +25,14 @@ pub(super) fn settle(
         return (expected, refused);
     };
     let of_thread = |thread: &Value| {
-        let mut all = got
-            .get("threads")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten();
+        let mut all = got["threads"].as_array().into_iter().flatten();
         all.find(|other| is_same_thread(other, thread))
     };
     // The values derived from the bytes hold as long as the reader reads the same events: a document
     // does not show whether reserved bytes of an event of zeros are set.
     let count = threads.len();
     threads.retain(|thread| {
-        let id = thread.get("thread_id").and_then(Value::as_u64);
-        let is_optional = |thread: &u32| id == Some(u64::from(*thread));
+        let is_optional = |id: &u32| thread["thread_id"] == *id;
         of_thread(thread).is_some() || !case.optional.iter().any(is_optional)
     });
     let mut reads_less = threads.len() < count;
@@ -47,10 +42,10 @@ pub(super) fn settle(
             continue;
         };
         for file in &case.file_verdicts {
-            if thread.get("thread_id").and_then(Value::as_u64) != Some(u64::from(file.thread)) {
+            if thread["thread_id"] != file.thread {
                 continue;
             }
-            let given = answer.get(file.file).unwrap_or(&Value::Null);
+            let given = &answer[file.file];
             let Some(document) = thread.get_mut(file.file) else {
                 continue;
             };
@@ -82,15 +77,14 @@ pub(super) fn settle(
             }
         }
     }
-    let derived = expected
-        .get("derived")
-        .and_then(|it| it.get("manifest")?.as_str());
-    if let Some(manifest) = derived.map(str::to_owned).filter(|_| reads_less) {
-        let threads = expected.get("threads").and_then(Value::as_array);
-        let derived = derive_session(threads.map_or(&[], Vec::as_slice), &manifest);
+    if let Some(manifest) = expected["derived"]["manifest"].as_str()
+        && reads_less
+    {
+        let threads = expected["threads"].as_array();
+        let derived = derive_session(threads.map_or(&[], Vec::as_slice), manifest);
         let slots = expected.get_mut("derived").and_then(Value::as_object_mut);
         for (name, slot) in slots.into_iter().flatten() {
-            *slot = derived.get(name).cloned().unwrap_or_default();
+            *slot = derived[name].clone();
         }
     }
     (expected, refused)
@@ -111,22 +105,15 @@ pub(super) fn is_harmless(
 
 /// Returns the pairs of a thread's index and detail events that link to each other.
 fn links(thread: &Value) -> Value {
-    let events = |file: &str| {
-        let events = thread.get(file).and_then(|it| it.get("events")?.as_array());
-        events.map_or(&[][..], Vec::as_slice)
-    };
-    let details = events("detail");
+    let events = |file: &str| thread[file]["events"].as_array().into_iter().flatten();
+    let details: Vec<_> = events("detail").collect();
     let pair = |(seq, event): (usize, &Value)| {
-        let link = event.get("detail_seq")?.as_str()?;
-        let back = details.get(link.parse::<usize>().ok()?)?.get("index_seq")?;
+        let link = event["detail_seq"].as_str()?;
+        let back = &details.get(link.parse::<usize>().ok()?)?["index_seq"];
         let seq = seq.to_string();
         (*back == *seq).then(|| json!([seq, link]))
     };
-    events("index")
-        .iter()
-        .enumerate()
-        .filter_map(pair)
-        .collect()
+    events("index").enumerate().filter_map(pair).collect()
 }
 
 /// If the reported verdict is allowed, copies it into the expected document. Returns a mismatch if

@@ -23,27 +23,14 @@ use crate::protocol::{Answer, Broken, Feature, Manifest};
 use crate::results::{CaseResult, CrossResult, Failure, Files, Outcome, Role};
 use crate::written::Documents;
 
-/// The results of readers on writers' files.
-#[derive(Debug, Default)]
-pub(super) struct CrossResults {
-    /// One cell for each writer–reader pair.
-    pub(super) matrix: Vec<CrossResult>,
-    /// One result for each reader, script and class of failure, combined over all writers, for
-    /// failure lists.
-    pub(super) cases: Vec<CaseResult>,
-}
-
 /// Runs all readers on all writers' files. `testees` contains the graded implementations and their
-/// indices.
-///
-/// # Errors
-///
-/// Returns an error if the kit itself cannot continue.
+/// indices. Returns a cell for each writer–reader pair, and a result for each reader, script and
+/// class of failure, combined over all writers, for failure lists.
 pub(super) fn cross(
     pool: &Pool<'_>,
     testees: &[(usize, &Manifest)],
     progress: &(dyn Fn(usize, usize) + Sync),
-) -> io::Result<CrossResults> {
+) -> io::Result<(Vec<CrossResult>, Vec<CaseResult>)> {
     let mut written = pool.keep.lock().clone();
     // Writers finish in any order.
     written.sort_by_key(|written| written.writer);
@@ -62,14 +49,12 @@ pub(super) fn cross(
             }
         }
     }
-    let work: Vec<_> = tasks
-        .iter()
-        .map(|(reader, manifest, task)| Work {
-            testee: *reader,
-            manifest,
-            task,
-        })
-        .collect();
+    let work = tasks.iter().map(|(reader, manifest, task)| Work {
+        testee: *reader,
+        manifest,
+        task,
+    });
+    let work: Vec<_> = work.collect();
     let writers = tasks.iter().map(|(_, _, task)| task.written.writer);
     let results: Vec<_> = writers.zip(pool.run(&work, progress)?).collect();
     let name = |writer| {
@@ -77,10 +62,7 @@ pub(super) fn cross(
         let found = testees.find(|(testee, _)| *testee == writer);
         found.map_or("", |(_, manifest)| manifest.name.as_str())
     };
-    Ok(CrossResults {
-        matrix: matrix(&results),
-        cases: cases(results, name),
-    })
+    Ok((matrix(&results), cases(results, name)))
 }
 
 /// The expected documents of the sessions that were decoded last.
@@ -91,9 +73,7 @@ struct Decoded {
 }
 
 impl Decoded {
-    /// # Errors
-    ///
-    /// Returns a message if a file is no longer readable.
+    /// Returns a session's documents, or a message if a file is no longer readable.
     fn documents(&self, written: &Arc<Written>) -> Result<Arc<Documents>, String> {
         let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
         let mut known = recent.iter();
@@ -275,11 +255,8 @@ impl<'a> CrossTask<'a> {
         })
     }
 
-    /// Creates a task for the part, as if it were a case of the corpus.
-    ///
-    /// # Errors
-    ///
-    /// Returns a message if the part has no expected document.
+    /// Creates a task for the part, as if it were a case of the corpus. Returns a message if the
+    /// part has no expected document.
     fn reading(&self) -> Result<Reading, String> {
         let Written {
             scripted,
@@ -298,19 +275,14 @@ impl<'a> CrossTask<'a> {
         } else {
             document(&self.path)
         };
-        let own = broken
-            .iter()
-            .filter(|(file, _)| is_session || *file == self.path);
+        let is_own = |(file, _): &&(String, &str)| is_session || *file == self.path;
         let threads = scripted.script.threads().into_keys();
         let file_verdicts = threads.flat_map(|thread| {
-            [("index", INDEX_FILE), ("detail", DETAIL_FILE)].map(|(file, name)| {
-                let path = format!("thread_{thread}/{name}");
-                FileVerdicts {
-                    thread,
-                    file,
-                    path,
-                    ..FileVerdicts::default()
-                }
+            [("index", INDEX_FILE), ("detail", DETAIL_FILE)].map(|(file, name)| FileVerdicts {
+                thread,
+                file,
+                path: format!("thread_{thread}/{name}"),
+                ..FileVerdicts::default()
             })
         });
         let mut case = Case {
@@ -324,7 +296,7 @@ impl<'a> CrossTask<'a> {
                 .filter(|file| files.contains(&file.path))
                 .collect(),
             expected: expected.cloned().ok_or("it has no expected document")?,
-            broken: own.cloned().collect(),
+            broken: broken.iter().filter(is_own).cloned().collect(),
             ..Case::default()
         };
         let all = broken.iter().map(|(file, rule)| (file.as_str(), *rule));

@@ -118,12 +118,13 @@ impl Failures {
         scope: Scope<'_>,
     ) -> Vec<String> {
         for result in results.iter_mut() {
-            result.listed = None;
-            if let Outcome::Failed { class, .. } = result.outcome {
-                let mut entries = self.lines.iter().filter_map(Line::entry);
-                let entry = entries.find(|e| e.class == class && e.cases.is_match(&result.case));
-                result.listed = entry.map(|entry| entry.reason.clone());
-            }
+            let class = result.outcome.class();
+            result.listed = self.lines.iter().find_map(|line| match line {
+                Line::Entry(it) if Some(it.class) == class && it.cases.is_match(&result.case) => {
+                    Some(it.reason.clone())
+                }
+                _ => None,
+            });
         }
         let ways = ways(results.iter().map(|result| &**result));
         let mut stale = Vec::new();
@@ -224,13 +225,6 @@ impl Line {
             }),
         }
     }
-
-    fn entry(&self) -> Option<&Entry> {
-        match self {
-            Self::Entry(entry) => Some(entry),
-            Self::Other(_) | Self::Wrong(..) => None,
-        }
-    }
 }
 
 impl Entry {
@@ -291,17 +285,10 @@ impl Entry {
         if !names.iter().any(|name| self.cases.is_match(name)) {
             return;
         }
-        let matched: Vec<_> = ways
-            .iter()
-            .filter(|(name, _)| self.cases.is_match(name))
-            .collect();
+        let matched = ways.iter().filter(|(name, _)| self.cases.is_match(name));
+        let matched: Vec<_> = matched.collect();
         let fails = |ways: &Ways| ways.failed.contains(&self.class);
         let stays = |ways: &Ways| fails(ways) || ways.is_undecided(self.class, scope);
-        let holds: Vec<&str> = matched
-            .iter()
-            .filter(|(_, ways)| fails(ways))
-            .map(|(name, _)| **name)
-            .collect();
         // If the run did not include the case or the role, the line may still be correct.
         let is_covered = !matched.is_empty() && scope.covers(self.class);
         let kept = matched.iter().filter(|(_, ways)| stays(ways));
@@ -315,7 +302,8 @@ impl Entry {
                 push(text, &entry_line(self.class, name, &self.reason));
             }
         }
-        listed.extend(holds.into_iter().map(|name| (self.class, name)));
+        let holds = matched.iter().filter(|(_, ways)| fails(ways));
+        listed.extend(holds.map(|(name, _)| (self.class, **name)));
     }
 }
 
@@ -324,17 +312,11 @@ fn ways<'a>(results: impl IntoIterator<Item = &'a CaseResult>) -> BTreeMap<&'a s
     let mut ways: BTreeMap<&str, Ways> = BTreeMap::new();
     for result in results {
         let ways = ways.entry(&result.case).or_default();
-        let is_skipped = matches!(result.outcome, Outcome::Skipped { .. });
+        let has_run = !matches!(result.outcome, Outcome::Skipped { .. });
+        ways.ran |= has_run;
         ways.is_written |= result.role == Role::Write;
-        ways.is_read |= result.role.reads() && !is_skipped;
-        match &result.outcome {
-            Outcome::Skipped { .. } => {}
-            Outcome::Passed => ways.ran = true,
-            Outcome::Failed { class, .. } => {
-                ways.ran = true;
-                ways.failed.insert(*class);
-            }
-        }
+        ways.is_read |= result.role.reads() && has_run;
+        ways.failed.extend(result.outcome.class());
     }
     ways
 }

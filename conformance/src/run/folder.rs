@@ -83,11 +83,8 @@ pub fn create(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// Removes a run's folder and the folders of its cases.
-///
-/// # Errors
-///
-/// Returns the first error, after removing everything else.
+/// Removes a run's folder and the folders of its cases. Returns the first error, after removing
+/// everything else.
 pub(super) fn remove_all(run: &Path) -> io::Result<()> {
     let mut removed = remove(run);
     let beginning = beginning(run);

@@ -21,9 +21,8 @@ pub(super) fn note_growth(cases: &mut [CaseResult]) {
         .map(|case| (case.testee, case.role, case.elapsed))
         .collect();
     for case in cases.iter_mut().filter(|case| is_sized(case, SIZES[1])) {
-        let own = small
-            .iter()
-            .find(|it| (it.0, it.1) == (case.testee, case.role));
+        let mut small = small.iter();
+        let own = small.find(|it| (it.0, it.1) == (case.testee, case.role));
         let Some((.., less)) = own else { continue };
         if case.elapsed >= LEAST_TIME && case.elapsed >= *less * LEAST_RATIO {
             let [less, more] = [*less, case.elapsed].map(|time| time.as_secs_f64());

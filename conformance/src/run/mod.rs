@@ -47,7 +47,7 @@ pub use task::{About, Smoke, Task};
 pub use warden::Ended;
 pub use writing::{Writing, writings};
 
-use cross::CrossResults;
+use serde::{Deserialize, Serialize};
 
 use crate::cause::settle_charges;
 use crate::corpus;
@@ -57,11 +57,13 @@ pub use crate::written::Graded;
 use atf_report::Editions;
 
 /// The limits of a process.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Limits {
     /// The maximum run time.
     pub time: Duration,
     /// The time that the warden has to answer, in addition to the maximum run time.
+    // Only the kit needs it.
+    #[serde(skip)]
     pub margin: Duration,
     /// The maximum resident memory of the process and its descendants, in bytes.
     pub memory: u64,
@@ -141,11 +143,7 @@ impl Candidate {
                 url: manifest.url.clone(),
                 roles: manifest.roles(),
                 wire: manifest.wire.clone(),
-                features: manifest
-                    .features
-                    .iter()
-                    .map(|feature| feature.name().to_owned())
-                    .collect(),
+                features: manifest.feature_names(),
                 lacks: manifest.lacks.clone(),
                 refused: None,
             },
@@ -212,12 +210,12 @@ pub fn run(
         }));
     }
     let mut cases = pool.run(&work, progress)?;
-    let cross = if select.takes_role(Role::Read) {
+    let (cross, of_cross) = if select.takes_role(Role::Read) {
         cross::cross(&pool, &graded, progress)?
     } else {
-        CrossResults::default()
+        (Vec::new(), Vec::new())
     };
-    cases.extend(cross.cases);
+    cases.extend(of_cross);
     growth::note_growth(&mut cases);
     settle_charges(&mut cases);
     Ok(Results {
@@ -226,7 +224,7 @@ pub fn run(
         grading: options.grading,
         made: None,
         cases,
-        cross: cross.matrix,
+        cross,
         stale: Vec::new(),
         elapsed: start.elapsed(),
     })

@@ -47,10 +47,6 @@ impl Drop for Folder {
 impl Servers {
     /// Sends a request to a process that was started by `command`, or starts one. A process that
     /// does not answer has ended, and the next request starts another one.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the kit cannot start or watch the process.
     pub(super) fn ask(
         &self,
         command: &[String],
@@ -133,20 +129,15 @@ fn request(paths: &[(&str, PathBuf)]) -> String {
 fn as_process(mut ended: Ended, paths: &[(&str, PathBuf)]) -> Ended {
     let is_written = paths.iter().any(|(name, _)| *name == "script");
     let answer: Option<Value> = serde_json::from_slice(&ended.output).ok();
-    let verdict = answer.as_ref().and_then(|answer| answer.get("verdict"));
     let code = answer.as_ref().and_then(Value::as_i64);
     let code = code.and_then(|code| i32::try_from(code).ok());
     if code.is_some() {
         ended.output.clear();
     }
-    let implied = match verdict.and_then(Value::as_str) {
-        Some("reject") => exit::REJECTED,
-        _ => exit::DONE,
-    };
     ended.end = match code {
         Some(code) => End::Exited(code),
         None if is_written => End::Unwatched("the answer is not a number".to_owned()),
-        None => End::Exited(implied.into()),
+        None => End::Exited(answer.as_ref().map_or(exit::DONE, exit::code_of).into()),
     };
     ended
 }

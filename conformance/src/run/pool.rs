@@ -200,11 +200,8 @@ impl<'a> Pool<'a> {
     /// If the system has run out of a resource, tries again, because an implementation that
     /// exhausts it loses it when its case ends. If that takes longer than a case may, or if the
     /// program cannot be run for any other reason, the outcome is [`End::Unwatched`]: an
-    /// implementation may have damaged the kit's files, and the others are still graded.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the run is interrupted.
+    /// implementation may have damaged the kit's files, and the others are still graded. Fails only
+    /// if the run is interrupted.
     pub(super) fn with<R>(
         &self,
         manifest: &Manifest,
@@ -365,18 +362,11 @@ pub fn fill_in(argument: &str, placeholders: &[(&str, PathBuf)]) -> String {
         filled.push_str(before);
         let found = placeholders.iter().find_map(|(name, path)| {
             let after = after.strip_prefix(name)?.strip_prefix('}')?;
-            Some((path, after))
+            Some((path.to_string_lossy(), after))
         });
-        rest = match found {
-            Some((path, after)) => {
-                filled.push_str(&path.to_string_lossy());
-                after
-            }
-            None => {
-                filled.push('{');
-                after
-            }
-        };
+        let (value, after) = found.unwrap_or(("{".into(), after));
+        filled.push_str(&value);
+        rest = after;
     }
     filled.push_str(rest);
     filled

@@ -116,14 +116,12 @@ impl Task for Reading {
         };
         let unseen = ended.opened.as_ref().err();
         let unseen = unseen.filter(|_| self.case.decoys().next().is_some());
+        let note = unseen.map(|why| {
+            let what = "could not detect whether a file outside the session was opened";
+            Note::advice(format!("{what}: {why}"))
+        });
         Graded {
-            notes: unseen
-                .map(|why| {
-                    let what = "could not detect whether a file outside the session was opened";
-                    Note::advice(format!("{what}: {why}"))
-                })
-                .into_iter()
-                .collect(),
+            notes: note.into_iter().collect(),
             ..outcome.into()
         }
     }
@@ -182,18 +180,9 @@ impl Reading {
     /// Returns evidence that the implementation read files outside the session, if there is any.
     fn read_outside(&self, ended: &Ended, document: &Value, place: &Path) -> Option<String> {
         let trace = trace(place);
-        let name = |path: &Path| {
-            path.strip_prefix(&trace)
-                .unwrap_or(path)
-                .display()
-                .to_string()
-        };
-        let opened: Vec<_> = ended
-            .opened
-            .iter()
-            .flatten()
-            .map(|path| name(path))
-            .collect();
+        let opened = ended.opened.iter().flatten();
+        let opened = opened.map(|path| path.strip_prefix(&trace).unwrap_or(path));
+        let opened: Vec<_> = opened.map(|path| path.display().to_string()).collect();
         let what = match (opened.as_slice(), has_canary(document)) {
             ([], false) => return None,
             ([], true) => "the answer contains events of another session".to_owned(),
@@ -230,8 +219,9 @@ impl Reading {
             rule: self.charge(verdict, &values),
             ..self.wrong_verdict(verdict, document)
         });
-        let class = match &wrong_verdict {
-            Some(difference) if difference.grade == Grade::Data => wrong_verdict_class(verdict),
+        let class = match (&wrong_verdict, verdict) {
+            (Some(it), Verdict::Reject) if it.grade == Grade::Data => Failure::WrongReject,
+            (Some(it), _) if it.grade == Grade::Data => Failure::WrongAccept,
             _ => Failure::WrongDecode,
         };
         let message = |first: &Difference| self.message(first);
@@ -285,10 +275,8 @@ impl Reading {
     fn broken(&self) -> Option<(&str, &'static str, &Place)> {
         let (file, rule) = self.case.broken.first()?;
         let place = self.case.place.as_ref()?;
-        self.case
-            .rules
-            .contains(rule)
-            .then_some((file, *rule, place))
+        let is_asked = self.case.rules.contains(rule);
+        is_asked.then_some((file, *rule, place))
     }
 
     fn message(&self, first: &Difference) -> String {
@@ -381,19 +369,10 @@ fn values(document: &Value) -> f64 {
 
 /// Returns whether a file of a document has a matching checksum.
 fn has_checksum(document: &Value) -> bool {
-    let is_good = |file: &Value| file.pointer("/derived/checksum") == Some(&"good".into());
-    let threads = document.get("threads").and_then(Value::as_array);
-    let files = threads.into_iter().flatten();
-    let mut files = files.flat_map(|thread| ["index", "detail"].map(|kind| &thread[kind]));
+    let is_good = |file: &Value| file["derived"]["checksum"] == "good";
+    let threads = document["threads"].as_array().into_iter().flatten();
+    let mut files = threads.flat_map(|thread| ["index", "detail"].map(|kind| &thread[kind]));
     is_good(document) || files.any(is_good)
-}
-
-/// Returns the class of a wrong verdict.
-fn wrong_verdict_class(verdict: Verdict) -> Failure {
-    match verdict {
-        Verdict::Reject => Failure::WrongReject,
-        Verdict::Accept | Verdict::Recover => Failure::WrongAccept,
-    }
 }
 
 /// Returns the keys that are ignored when an implementation's documents are compared.

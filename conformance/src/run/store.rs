@@ -87,10 +87,8 @@ impl WrittenStore {
 fn files(script: &Script, out: &Path) -> Vec<String> {
     let threads = script.threads().into_keys();
     let of_thread = |id| [INDEX_FILE, DETAIL_FILE].map(|name| format!("thread_{id}/{name}"));
-    let all = threads
-        .flat_map(of_thread)
-        .chain([MANIFEST_FILE.to_owned()]);
-    let is_file =
-        |path: &String| fs::symlink_metadata(out.join(path)).is_ok_and(|found| found.is_file());
-    all.filter(is_file).collect()
+    let mut all: Vec<_> = threads.flat_map(of_thread).collect();
+    all.push(MANIFEST_FILE.to_owned());
+    all.retain(|path| fs::symlink_metadata(out.join(path)).is_ok_and(|found| found.is_file()));
+    all
 }

@@ -131,11 +131,8 @@ impl Ended {
         Err(Broken { class, message })
     }
 
-    /// Interprets the exit code and the output of a reader or validator.
-    ///
-    /// # Errors
-    ///
-    /// Returns a failure if the process did not exit, or if its answer violates the protocol.
+    /// Interprets the exit code and the output of a reader or validator. Fails if the process did
+    /// not exit, or if its answer violates the protocol.
     pub(crate) fn answer(&self) -> Result<Answer, Broken> {
         Answer::parse(self.exit_code()?, &self.output)
     }

@@ -11,7 +11,7 @@ use super::Graded;
 use super::task::{About, Smoke, Task};
 use super::warden::{End, Ended};
 use crate::protocol::{Broken, Feature, Manifest, beginning, exit};
-use crate::results::{Difference, Failure, Files, Outcome, Role};
+use crate::results::{Difference, Files, Outcome, Role};
 use crate::scripts::{self, Operation, Scripted};
 use crate::written;
 
@@ -97,12 +97,7 @@ impl Writing {
             return Ok(true);
         }
         let code = ended.exit_code()?;
-        let broken = |what: &str| {
-            Err(Broken {
-                class: Failure::Crash,
-                message: format!("exit code {code}, {what}"),
-            })
-        };
+        let broken = |what: &str| Err(Broken::crash(format!("exit code {code}, {what}")));
         match u8::try_from(code) {
             Ok(exit::UNSUPPORTED) => Ok(false),
             _ if script.is_killed() => broken("the script ends with SIGKILL"),
@@ -174,11 +169,7 @@ impl Task for Writing {
         match self.is_done(ended) {
             Err(broken) => self.unwritten(broken).into(),
             Ok(false) => Outcome::unsupported().into(),
-            Ok(true) => {
-                let features = manifest.features.iter();
-                let features: Vec<_> = features.map(|f| f.name().to_owned()).collect();
-                written::grade(&self.scripted, &features, &self.out(place))
-            }
+            Ok(true) => written::grade(&self.scripted, &manifest.feature_names(), &self.out(place)),
         }
     }
 }

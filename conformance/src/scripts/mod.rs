@@ -21,7 +21,6 @@ mod print;
 mod set;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::str::FromStr;
 
 pub use build::{Builder, Happening};
 pub use parse::ScriptError;
@@ -211,7 +210,6 @@ impl Script {
         })
     }
 
-    /// Returns whether any operation passes `test`.
     pub(crate) fn any(&self, test: impl FnMut(&Operation) -> bool) -> bool {
         self.operations.iter().any(test)
     }
@@ -225,14 +223,6 @@ impl Script {
     #[must_use]
     pub fn has_details(&self) -> bool {
         self.any(|operation| matches!(operation, Operation::Detail(_)))
-    }
-}
-
-impl FromStr for Script {
-    type Err = ScriptError;
-
-    fn from_str(text: &str) -> Result<Self, ScriptError> {
-        parse::script(text)
     }
 }
 

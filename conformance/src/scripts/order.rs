@@ -29,7 +29,6 @@ fn is_late(operation: &Operation, end: &str) -> bool {
     is_attempted && end == FINALIZED
 }
 
-/// Checks the order of a script's operations.
 pub(super) fn check(operations: &[Operation]) -> Result<(), Fault> {
     let mut threads: BTreeMap<u32, Thread> = BTreeMap::new();
     let mut first: Option<&Open> = None;
@@ -75,20 +74,15 @@ pub(super) fn check(operations: &[Operation]) -> Result<(), Fault> {
                     }
                     Some(thread) => thread,
                 };
-                let step = match operation {
-                    Operation::Index(event) => thread.index(event, &mut waiting),
-                    Operation::Detail(detail) => thread.detail(detail, &mut waiting),
-                    Operation::Finalize(_) => {
-                        thread.end = Some(FINALIZED);
-                        Ok(())
+                match operation {
+                    Operation::Index(event) => thread.index(event, &mut waiting).or_else(fault)?,
+                    Operation::Detail(detail) => {
+                        thread.detail(detail, &mut waiting).or_else(fault)?;
                     }
-                    Operation::Close(_) => {
-                        thread.end = Some("closed");
-                        Ok(())
-                    }
-                    _ => Ok(()),
-                };
-                step.map_err(|message| (position, message))?;
+                    Operation::Finalize(_) => thread.end = Some(FINALIZED),
+                    Operation::Close(_) => thread.end = Some("closed"),
+                    _ => {}
+                }
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Parses scripts.
 
 use std::ops::RangeInclusive;
+use std::str::FromStr;
 
 use super::{Detail, Index, Open, Operation, Script};
 
@@ -16,38 +17,31 @@ pub struct ScriptError {
     pub message: String,
 }
 
-pub(super) fn script(text: &str) -> Result<Script, ScriptError> {
-    let mut operations = Vec::new();
-    let mut lines = Vec::new();
-    for (position, text) in text.lines().enumerate() {
-        let number = position + 1;
-        if text.is_empty() || text.starts_with('#') {
-            continue;
+impl FromStr for Script {
+    type Err = ScriptError;
+
+    fn from_str(text: &str) -> Result<Self, ScriptError> {
+        let mut operations = Vec::new();
+        let mut lines = Vec::new();
+        for (number, text) in (1..).zip(text.lines()) {
+            if text.is_empty() || text.starts_with('#') {
+                continue;
+            }
+            let at = 0;
+            operations.push(operation(Line { number, text, at })?);
+            lines.push(number);
         }
-        operations.push(operation(Line {
-            number,
-            text,
-            at: 0,
-        })?);
-        lines.push(number);
+        // The error's line is the position of the operation.
+        Self::new(operations).map_err(|error| ScriptError {
+            line: lines.get(error.line - 1).copied().unwrap_or(1),
+            ..error
+        })
     }
-    // The error's line is the position of the operation.
-    Script::new(operations).map_err(|error| ScriptError {
-        line: lines.get(error.line - 1).copied().unwrap_or(1),
-        ..error
-    })
 }
 
 /// A line that has been parsed up to the byte `at`.
 struct Line<'a> {
     number: usize,
-    text: &'a str,
-    at: usize,
-}
-
-/// A value with its position in the line.
-struct Value<'a> {
-    key: &'static str,
     text: &'a str,
     at: usize,
 }
@@ -107,14 +101,11 @@ impl<'a> Line<'a> {
         (word, begin)
     }
 
-    fn value(&mut self, key: &'static str) -> Result<Value<'a>, ScriptError> {
+    /// Returns the next word's value and its start.
+    fn value(&mut self, key: &str) -> Result<(&'a str, usize), ScriptError> {
         let (word, begin) = self.word();
         match word.split_once('=') {
-            Some((found, text)) if found == key => Ok(Value {
-                key,
-                text,
-                at: begin + key.len() + 1,
-            }),
+            Some((found, text)) if found == key => Ok((text, begin + key.len() + 1)),
             _ => {
                 let found = word.escape_debug();
                 Err(self.error(begin, format!("\"{found}\", expected {key}=")))
@@ -128,19 +119,20 @@ impl<'a> Line<'a> {
 
     fn number<T: TryFrom<u64>>(
         &mut self,
-        key: &'static str,
+        key: &str,
         range: RangeInclusive<u64>,
     ) -> Result<T, ScriptError> {
-        let value = self.value(key)?;
-        self.decimal(&value, range)
+        let (text, at) = self.value(key)?;
+        self.decimal(key, text, at, range)
     }
 
     fn decimal<T: TryFrom<u64>>(
         &self,
-        value: &Value<'_>,
+        key: &str,
+        text: &str,
+        at: usize,
         range: RangeInclusive<u64>,
     ) -> Result<T, ScriptError> {
-        let Value { key, text, at } = *value;
         let is_decimal = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         if !is_decimal {
             let found = text.escape_debug();
@@ -158,16 +150,15 @@ impl<'a> Line<'a> {
             })
     }
 
-    fn link(&mut self, key: &'static str) -> Result<Option<u64>, ScriptError> {
-        let value = self.value(key)?;
-        match value.text {
-            "-" => Ok(None),
-            _ => self.decimal(&value, 0..=u64::MAX).map(Some),
+    fn link(&mut self, key: &str) -> Result<Option<u64>, ScriptError> {
+        match self.value(key)? {
+            ("-", _) => Ok(None),
+            (text, at) => self.decimal(key, text, at, 0..=u64::MAX).map(Some),
         }
     }
 
-    fn bytes(&mut self, key: &'static str) -> Result<Vec<u8>, ScriptError> {
-        let Value { text, at, .. } = self.value(key)?;
+    fn bytes(&mut self, key: &str) -> Result<Vec<u8>, ScriptError> {
+        let (text, at) = self.value(key)?;
         let (pairs, odd) = text.as_bytes().as_chunks::<2>();
         let mut bytes = Vec::with_capacity(pairs.len());
         for (position, [high, low]) in pairs.iter().enumerate() {

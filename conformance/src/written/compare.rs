@@ -1,7 +1,7 @@
 //! Compares a file with its expected bytes.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use super::expected::{Expected, Placed, Record};
@@ -18,7 +18,6 @@ pub(super) enum Ending {
     Killed,
 }
 
-/// A file and its content.
 #[derive(Debug)]
 pub(super) struct Found {
     /// The file's path relative to the session folder, separated by `/`.
@@ -134,8 +133,7 @@ impl Found {
         let expected = part(&field.bytes);
         let offset = (field.offset + from) as u64;
         let size = (field.bytes.len() - from).min(LONGEST) as u64;
-        let hexdump = self.hexdump(offset, size);
-        self.differs(&place, [&got, &expected], offset, hexdump)
+        self.differs(&place, [&got, &expected], offset, (offset, size))
     }
 
     /// Checks that nothing follows the events of an unfinalized file except zeros, which may be
@@ -147,76 +145,51 @@ impl Found {
         };
         let got = format!("{} unexpected bytes", after.len());
         let offset = (expected.size + first) as u64;
-        let hexdump = self.hexdump(expected.size as u64, 1);
-        Err(self.differs(
-            "after the last event",
-            [&got, "nothing, or zeros"],
-            offset,
-            hexdump,
-        ))
+        let (place, shown) = ("after the last event", (expected.size as u64, 1));
+        Err(self.differs(place, [&got, "nothing, or zeros"], offset, shown))
     }
 
+    /// Makes a failure at an offset. `shown` are the offset and the size of the field to show.
     fn differs(
         &self,
         place: &str,
         [got, expected]: [&str; 2],
         offset: u64,
-        hexdump: Hexdump,
+        shown: (u64, u64),
     ) -> Wrong {
         let place = format!("{}: {place}", self.file);
         let message = format!("{place}: {got}, expected {expected} (at {offset:#x})");
         let difference = Difference {
-            hexdump: Some(hexdump),
+            hexdump: dump(&self.file, Cursor::new(&self.bytes), shown),
             ..Difference::in_data(place, expected, got)
         };
         Wrong::differs(message, difference)
-    }
-
-    fn hexdump(&self, offset: u64, size: u64) -> Hexdump {
-        let (start, end) = window(offset, size);
-        let at = |offset: u64| {
-            usize::try_from(offset)
-                .unwrap_or(usize::MAX)
-                .min(self.bytes.len())
-        };
-        Hexdump {
-            file: self.file.clone(),
-            offset: start,
-            bytes: self
-                .bytes
-                .get(at(start)..at(end))
-                .unwrap_or_default()
-                .to_vec(),
-            field_offset: offset,
-            field_size: size,
-        }
     }
 }
 
 /// The number of bytes to show of a long field.
 const LONGEST: usize = 16;
 
-/// Returns the range of 16-byte lines that contain a field, plus one line before and one after.
-fn window(offset: u64, size: u64) -> (u64, u64) {
+/// Returns the bytes at an offset in a file, if the file is readable.
+pub(super) fn hexdump(out: &Path, file: &str, offset: u64) -> Option<Hexdump> {
+    let path = out.join(file);
+    let is_file = fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_file());
+    let opened = is_file.then(|| File::open(&path).ok())??;
+    dump(file, opened, (offset, 1))
+}
+
+/// Returns the 16-byte lines that contain a field, plus one line before and one after.
+fn dump(file: &str, mut bytes: impl Read + Seek, (offset, size): (u64, u64)) -> Option<Hexdump> {
     let line = |offset: u64| offset / 16 * 16;
     let start = line(offset).saturating_sub(16);
     let end = line(offset.saturating_add(size.max(1) - 1)).saturating_add(32);
-    (start, end)
-}
-
-/// Returns the bytes around a field in a file, if the file is readable.
-pub(super) fn hexdump(out: &Path, file: &str, offset: u64, size: u64) -> Option<Hexdump> {
-    let path = out.join(file);
-    let is_file = fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_file());
-    let mut opened = is_file.then(|| File::open(&path).ok())??;
-    let (start, end) = window(offset, size);
-    opened.seek(SeekFrom::Start(start)).ok()?;
-    let mut bytes = Vec::new();
-    opened.take(end - start).read_to_end(&mut bytes).ok()?;
+    bytes.seek(SeekFrom::Start(start)).ok()?;
+    let mut around = Vec::new();
+    bytes.take(end - start).read_to_end(&mut around).ok()?;
     Some(Hexdump {
         file: file.to_owned(),
         offset: start,
-        bytes,
+        bytes: around,
         field_offset: offset,
         field_size: size,
     })

@@ -63,11 +63,9 @@ impl Documents {
         }
         let verdict = if is_whole { "accept" } else { "recover" };
         // Readers do not follow a symlink.
-        let manifest = fs::symlink_metadata(out.join(MANIFEST_FILE));
-        let manifest = if manifest.is_ok_and(|found| found.is_file()) {
-            "used"
-        } else {
-            "absent"
+        let manifest = match fs::symlink_metadata(out.join(MANIFEST_FILE)) {
+            Ok(found) if found.is_file() => "used",
+            _ => "absent",
         };
         this.session = (!threads.is_empty()).then(|| {
             let derived = derive_session(&threads, manifest);

@@ -6,7 +6,7 @@ use super::{DETAIL_SIZE, END_SIZE, EVENT_SIZE};
 use crate::hex::hex;
 use crate::scripts::{Detail, Index, Open, Thread};
 use atf_samples::files::crc32c;
-use atf_samples::layout::Record as Layout;
+use atf_samples::layout::{Record as Layout, little_endian};
 
 /// The expected bytes of a file.
 #[derive(Debug)]
@@ -18,7 +18,6 @@ pub(super) struct Expected {
     pub(super) size: usize,
 }
 
-/// A field of a file.
 #[derive(Debug)]
 pub(super) struct Placed {
     pub(super) name: Name,
@@ -302,13 +301,10 @@ impl Placed {
             return format!("\"{}\"", bytes.escape_ascii());
         }
         let is_bytes = self.name.field == "payload" || self.name.field.contains("reserved");
-        let mut number = [0; 8];
-        match number.get_mut(..bytes.len()) {
-            Some(place) if !is_bytes && bytes.len() == self.bytes.len() => {
-                place.copy_from_slice(bytes);
-                u64::from_le_bytes(number).to_string()
-            }
-            _ => hex(bytes),
+        if is_bytes || bytes.len() > 8 || bytes.len() != self.bytes.len() {
+            hex(bytes)
+        } else {
+            little_endian(bytes).to_string()
         }
     }
 }

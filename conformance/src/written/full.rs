@@ -32,11 +32,7 @@ pub(super) fn grade(scripted: &Scripted, out: &Path) -> Graded {
                 differences: vec![broken.difference(out, None)],
             }
         }
-        (_, Err(wrong)) => Outcome::Failed {
-            class: Failure::WrongFile,
-            message: wrong.message,
-            differences: wrong.difference.map(|one| *one).into_iter().collect(),
-        },
+        (_, Err(wrong)) => wrong.failed(&found),
         (_, Ok(())) => Outcome::Passed,
     }
     .into()

@@ -27,10 +27,7 @@ pub fn compare(script: &Script, out: &Path) -> Result<(), Wrong> {
         let failed =
             |error: Error| Wrong::new(format!("{folder}: the library cannot read it: {error}"));
         let reader = ThreadReader::open(&path).map_err(failed)?;
-        compare_thread(&folder, &thread, &reader).map_err(|problem| match problem {
-            Problem::Error(error) => failed(error),
-            Problem::Wrong(wrong) => wrong,
-        })?;
+        compare_thread(&folder, &thread, &reader, failed)?;
     }
     Ok(())
 }
@@ -51,18 +48,13 @@ pub(super) fn count(script: &Script, out: &Path) -> Result<(), Wrong> {
     Ok(())
 }
 
-enum Problem {
-    Error(Error),
-    Wrong(Wrong),
-}
-
-impl From<Error> for Problem {
-    fn from(error: Error) -> Self {
-        Self::Error(error)
-    }
-}
-
-fn compare_thread(folder: &str, thread: &Thread<'_>, reader: &ThreadReader) -> Result<(), Problem> {
+/// Compares a thread's files. `failed` makes a failure from an error of the library.
+fn compare_thread(
+    folder: &str,
+    thread: &Thread<'_>,
+    reader: &ThreadReader,
+    failed: impl Fn(Error) -> Wrong + Copy,
+) -> Result<(), Wrong> {
     let index = reader.index();
     let (header, open) = (index.header(), thread.open);
     let file = File(format!("{folder}/index.atf"));
@@ -72,32 +64,38 @@ fn compare_thread(folder: &str, thread: &Thread<'_>, reader: &ThreadReader) -> R
     file.ends(index.footer().is_some(), thread)?;
     file.holds(index.event_count(), thread.events.len())?;
     for ((seq, event), asked) in index.events_in(..).enumerate().zip(&thread.events) {
-        let event = event?;
+        let event = event.map_err(failed)?;
         let place = format!("events[{seq}]");
         file.equal(&place, facts(&event), asked_facts(asked, open.wire))?;
         // Follow the links in both directions.
-        let detail = reader.detail_of(&event)?.found();
+        let detail = reader.detail_of(&event).map_err(failed)?.found();
         let found = detail.as_ref().map(|detail| detail.seq);
         let link = settle::link(thread, asked.detail_seq);
         file.equal(&format!("{place}.detail_seq"), found, link)?;
         if let Some(detail) = detail {
-            let back = reader.event_of(&detail)?.found().map(|event| facts(&event));
+            let back = reader.event_of(&detail).map_err(failed)?.found();
+            let back = back.map(|event| facts(&event));
             let place = format!("{place} through its details");
             file.equal(&place, back, Some(facts(&event)))?;
         }
     }
     let file = File(format!("{folder}/detail.atf"));
     match reader.detail() {
-        Some(detail) => compare_details(&file, thread, detail),
-        None => Ok(file.holds(0, thread.details.len())?),
+        Some(detail) => compare_details(&file, thread, detail, failed),
+        None => file.holds(0, thread.details.len()),
     }
 }
 
-fn compare_details(file: &File, thread: &Thread<'_>, reader: &DetailReader) -> Result<(), Problem> {
+fn compare_details(
+    file: &File,
+    thread: &Thread<'_>,
+    reader: &DetailReader,
+    failed: impl Fn(Error) -> Wrong + Copy,
+) -> Result<(), Wrong> {
     file.ends(reader.footer().is_some(), thread)?;
     file.holds(reader.event_count(), thread.details.len())?;
     for (event, asked) in reader.events_in(..).zip(&thread.details) {
-        let event = event?;
+        let event = event.map_err(failed)?;
         let place = format!("events[{}]", event.seq);
         let header = &event.header;
         let found = (
@@ -113,7 +111,8 @@ fn compare_details(file: &File, thread: &Thread<'_>, reader: &DetailReader) -> R
             asked.timestamp,
         );
         file.equal(&place, found, expected)?;
-        let payload = reader.payload(&event, asked.payload.len())?;
+        let payload = reader.payload(&event, asked.payload.len());
+        let payload = payload.map_err(failed)?;
         let is_same = payload == asked.payload;
         file.equal(&format!("{place}.payload matches"), is_same, true)?;
     }
@@ -172,11 +171,5 @@ impl File {
             message,
             Difference::in_data(place, expected, found),
         ))
-    }
-}
-
-impl From<Wrong> for Problem {
-    fn from(wrong: Wrong) -> Self {
-        Self::Wrong(wrong)
     }
 }

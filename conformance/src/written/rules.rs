@@ -17,7 +17,6 @@ pub(super) struct Found {
     findings: Vec<Finding>,
 }
 
-/// A broken rule.
 #[derive(Debug, Clone)]
 struct Finding {
     rule: &'static Rule,
@@ -40,7 +39,6 @@ pub(crate) fn broken(out: &Path) -> Vec<(String, &'static str)> {
 }
 
 impl Found {
-    /// Checks a folder.
     pub(super) fn check(out: &Path) -> Self {
         let checked = Checked::new(out);
         let findings = checked.findings().map(|(report, finding)| {
@@ -185,41 +183,30 @@ impl Broken<'_> {
             place,
             message,
         } = self.first;
-        let same = wrong
-            .and_then(|wrong| wrong.difference)
-            .filter(|difference| {
-                let dump = difference.hexdump.as_ref();
-                dump.is_some_and(|dump| {
-                    dump.file == *file && Some(dump.field_offset) == place.offset
-                })
-            });
-        let id = Some(rule.id.to_owned());
-        match same {
-            Some(difference) => Difference {
-                rule: id,
-                ..*difference
-            },
-            None => Difference {
-                rule: id,
-                hexdump: place
-                    .offset
-                    .and_then(|offset| compare::hexdump(out, file, offset, 1)),
+        let is_same = |difference: &Difference| {
+            let dump = difference.hexdump.as_ref();
+            dump.is_some_and(|it| it.file == *file && Some(it.field_offset) == place.offset)
+        };
+        let same = wrong.and_then(|wrong| Some(*wrong.difference?));
+        let own = || {
+            let hexdump = |offset| compare::hexdump(out, file, offset);
+            Difference {
+                hexdump: place.offset.and_then(hexdump),
                 ..Difference::in_data(format!("{file}: {}", place.field), rule.rule, message)
-            },
+            }
+        };
+        Difference {
+            rule: Some(rule.id.to_owned()),
+            ..same.filter(is_same).unwrap_or_else(own)
         }
     }
 }
 
 impl std::fmt::Display for Finding {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self {
-            file,
-            place,
-            message,
-            ..
-        } = self;
-        write!(f, "{file}: {}: {message}", place.field)?;
-        match place.offset {
+        let (file, field) = (&self.file, &self.place.field);
+        write!(f, "{file}: {field}: {}", self.message)?;
+        match self.place.offset {
             Some(offset) => write!(f, " (at {offset:#x})"),
             None => Ok(()),
         }

@@ -81,15 +81,11 @@ pub(super) fn settle(script: &Script, out: &Path) -> Result<Settled, Wrong> {
             return Err(too_few(&file, &expected, found.events));
         }
         if script.is_killed() {
-            let names = [(INDEX_FILE, "events"), (DETAIL_FILE, "details")];
-            let found = [found.events, found.details];
-            let asked = [thread.events.len(), thread.details.len()];
-            let flushed = <[usize; 2]>::from(thread.flushed);
-            for (((file, what), found), (asked, flushed)) in names
-                .into_iter()
-                .zip(found)
-                .zip(asked.into_iter().zip(flushed))
-            {
+            let (asked, kept) = ((thread.events.len(), thread.details.len()), thread.flushed);
+            for (file, what, found, asked, flushed) in [
+                (INDEX_FILE, "events", found.events, asked.0, kept.0),
+                (DETAIL_FILE, "details", found.details, asked.1, kept.1),
+            ] {
                 if found < flushed {
                     let expected = format!("at least {flushed}, flushed before the kill");
                     return Err(too_few(&format!("thread_{id}/{file}"), &expected, found));

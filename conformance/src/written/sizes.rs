@@ -66,8 +66,6 @@ pub(super) fn check(script: &Script, out: &Path) -> Result<(), Wrong> {
 /// Returns the size of a thread's files in bytes.
 fn size(thread: &Thread<'_>) -> u64 {
     let details = thread.details.iter();
-    let details: usize = details
-        .map(|detail| DETAIL_SIZE + detail.payload.len())
-        .sum();
-    (4 * END_SIZE + EVENT_SIZE * thread.events.len() + details) as u64
+    let details = details.map(|detail| DETAIL_SIZE + detail.payload.len());
+    (4 * END_SIZE + EVENT_SIZE * thread.events.len() + details.sum::<usize>()) as u64
 }

@@ -59,10 +59,6 @@ static bool has_magic(const AtfV1DetailFooter *footer) {
     return memcmp(footer->magic, ATF_V1_DETAIL_FOOTER_MAGIC, 4) == 0;
 }
 
-static bool has_zero_reserved(const AtfV1DetailFooter *footer) {
-    return is_zero(footer->reserved, sizeof footer->reserved);
-}
-
 /* Returns whether the header was rewritten. A placeholder with a single field set was not. */
 static bool is_rewritten(const File *file) {
     const AtfV1DetailHeader *at = place(file, 0);
@@ -74,15 +70,9 @@ static bool is_rewritten(const File *file) {
    the numbers match too, the events must then continue to the end of the file or to zeros. */
 static bool is_payload(const File *file, uint64_t at, bool fits) {
     if (is_rewritten(file) && at == stated_place(file)) return false;
-    bool is_spanned = false;
-    uint64_t next = events_offset(file);
-    while (has_room(file, next, EVENT_HEADER)) {
-        uint32_t length = atf_v1_detail_event_header_get_total_length(place(file, next));
-        if (length < EVENT_HEADER || !has_room(file, next, length)) break;
-        is_spanned |= next < at && next + length > at;
-        next += length;
-    }
-    return is_spanned && (!fits || is_zero(place(file, next), file->size - next));
+    uint64_t end = walk(file, file->size).end;
+    if (end <= at || walk(file, at).is_whole) return false;
+    return !fits || is_zero(place(file, end), file->size - end);
 }
 
 /* Returns whether there is a footer, with the magic and a length that matches the offset. */
@@ -132,7 +122,7 @@ static bool is_damaged_footer(const File *file, uint64_t at) {
     uint64_t start = events_offset(file);
     if (at < start || !has_room(file, at, FOOTER) || is_torn_footer(file, at)) return false;
     const AtfV1DetailFooter *footer = place(file, at);
-    if (!has_zero_reserved(footer)) return false;
+    if (!is_zero(footer->reserved, sizeof footer->reserved)) return false;
     bool has_length = at > start && atf_v1_detail_footer_get_bytes_length(footer) == at - start;
     return (has_magic(footer) || has_length) && !is_payload(file, at, false);
 }

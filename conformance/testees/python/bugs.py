@@ -381,22 +381,24 @@ def listed_twice():
     after(session, "thread_folders", change)
 
 
+def paths_opened(prefix):
+    """Adds the folders whose paths are the prefix and an id in the manifest."""
+    def change(found, folder):
+        paths = [prefix + id_ for id_ in listed_ids(folder) if isinstance(id_, str)]
+        return found + [(0, path) for path in paths if os.path.isdir(os.path.join(folder, path))]
+    after(session, "thread_folders", change)
+
+
 @bug("read", "ATF-MANI-003")
 def path_in_id():
     """Joins an id from the manifest to the session's path, dots included."""
-    def change(found, folder):
-        paths = [id_ for id_ in listed_ids(folder) if isinstance(id_, str)]
-        return found + [(0, path) for path in paths if os.path.isdir(os.path.join(folder, path))]
-    after(session, "thread_folders", change)
+    paths_opened("")
 
 
 @bug("read", "ATF-MANI-003")
 def path_behind_thread():
     """Appends an id from the manifest to "thread_" and opens that path, wherever it leads."""
-    def change(found, folder):
-        paths = [f"thread_{id_}" for id_ in listed_ids(folder) if isinstance(id_, str)]
-        return found + [(0, path) for path in paths if os.path.isdir(os.path.join(folder, path))]
-    after(session, "thread_folders", change)
+    paths_opened("thread_")
 
 
 @bug("read", "ATF-MANI-003")
@@ -477,19 +479,19 @@ def garbage_printed():
 # ---- Writers ----
 
 def fields(change):
-    """Replaces the values written to a record with `change(record, values)`."""
+    """Replaces the values written to a record with `change(values)`."""
     original = layout.Record.write
-    layout.Record.write = lambda self, **values: original(self, **change(self, values))
+    layout.Record.write = lambda self, **values: original(self, **change(values))
 
 
-def index_footer(change):
-    fields(lambda record, values: (
-        {**values, **change(values)} if values.get("magic") == b"2ITA" else values))
+def field(name, change):
+    """Passes the values written to a field through `change`."""
+    fields(lambda values: {**values, name: change(values[name])} if name in values else values)
 
 
-def index_header(change):
-    fields(lambda record, values: (
-        {**values, **change(values)} if values.get("magic") == b"ATI2" else values))
+def record(magic, change):
+    """Adds `change(values)` to the values written to the record with this magic."""
+    fields(lambda values: {**values, **(change(values) if values.get("magic") == magic else {})})
 
 
 @bug("write", "ATF-IFTR-005")
@@ -508,13 +510,13 @@ def writes_stale_checksum():
 @bug("write", "ATF-IFTR-002")
 def writes_count_off_by_one():
     """Counts one event too many in the footer."""
-    index_footer(lambda values: {"event_count": values["event_count"] + 1})
+    record(b"2ITA", lambda values: {"event_count": values["event_count"] + 1})
 
 
 @bug("write", "ATF-IFTR-003")
 def writes_other_footer():
     """Writes the index footer in the order of the detail footer."""
-    index_footer(lambda values: {
+    record(b"2ITA", lambda values: {
         "time_start_ns": values["bytes_written"], "time_end_ns": values["time_start_ns"],
         "bytes_written": values["time_end_ns"]})
 
@@ -522,25 +524,25 @@ def writes_other_footer():
 @bug("write", "ATF-IFTR-007")
 def writes_no_times():
     """Leaves the footer's times 0."""
-    index_footer(lambda values: {"time_start_ns": 0, "time_end_ns": 0})
+    record(b"2ITA", lambda values: {"time_start_ns": 0, "time_end_ns": 0})
 
 
 @bug("write", "ATF-IHDR-014")
 def writes_header_count_less():
     """Counts one event too few in the header."""
-    index_header(lambda values: {"event_count": max(0, values.get("event_count", 0) - 1)})
+    record(b"ATI2", lambda values: {"event_count": max(0, values.get("event_count", 0) - 1)})
 
 
 @bug("write", "ATF-IHDR-005")
 def writes_other_version():
     """Writes the version number of the other wire version."""
-    index_header(lambda values: {"version": 3 - values["version"]})
+    record(b"ATI2", lambda values: {"version": 3 - values["version"]})
 
 
 @bug("write", "ATF-IHDR-018")
 def writes_no_flag():
     """Forgets to set the flag for details."""
-    index_header(lambda values: {"flags": 0})
+    record(b"ATI2", lambda values: {"flags": 0})
 
 
 @bug("write", "ATF-LINK-001")
@@ -552,8 +554,7 @@ def writes_zero_for_none():
 @bug("write", "ATF-LINK-001")
 def writes_index_seq_from_1():
     """Counts index events from 1 in the details' links back."""
-    fields(lambda record, values: (
-        {**values, "index_seq": values["index_seq"] + 1} if "index_seq" in values else values))
+    field("index_seq", lambda seq: seq + 1)
 
 
 @bug("write", "ATF-LINK-006")
@@ -567,24 +568,19 @@ def writes_other_time():
 @bug("write", "ATF-DEVT-002")
 def writes_payload_length():
     """Writes the payload's length instead of the event's."""
-    fields(lambda record, values: (
-        {**values, "total_length": max(24, values["total_length"] - 24)}
-        if "total_length" in values else values))
+    field("total_length", lambda length: max(24, length - 24))
 
 
 @bug("write", "ATF-IEVT-003")
 def writes_thread_0():
     """Writes thread 0 into every event."""
-    fields(lambda record, values: (
-        {**values, "thread_id": 0} if "call_depth" in values else values))
+    fields(lambda values: {**values, "thread_id": 0} if "call_depth" in values else values)
 
 
 @bug("write", "ATF-DHDR-011")
 def writes_open_range():
     """Writes the position after the last as the end of the range."""
-    fields(lambda record, values: (
-        {**values, "index_seq_end": values["index_seq_end"] + 1}
-        if "index_seq_end" in values else values))
+    field("index_seq_end", lambda seq: seq + 1)
 
 
 @bug("write", "ATF-DFTR-010")

@@ -1,6 +1,6 @@
 """Reads detail.atf. Events vary in size. The length of each determines the offset of the next."""
 
-from index import checksum_state
+from index import checksum_state, is_within
 from layout import (
     DETAIL_EVENT, DETAIL_FOOTER, DETAIL_HEADER, FOOTER_SIZE, HEADER_SIZE, PAYLOAD, Reject, crc32c)
 
@@ -94,10 +94,6 @@ def find_footer(data, header):
         if is_footer(data, header, at):
             return at
     return None
-
-
-def is_within(data, header, at):
-    return header["events_offset"] <= at <= len(data) - FOOTER_SIZE
 
 
 def is_footer(data, header, at):

@@ -38,3 +38,6 @@ report() {
     done
     printf '"testees": [{"name": "mine"}], "cases": [%s]}\n' "$cases"
 }
+
+# soon COMMAND: waits up to a minute until a command succeeds.
+soon() { for _ in $(seq 600); do "$@" && return; sleep 0.1; done; }

@@ -16,4 +16,4 @@ const COMMANDS: Commands = Commands {
     write: |path, version| Trace::clean(version.parse().unwrap()).write(path).unwrap(),
 };
 
-files! { COMMANDS: answers check compare lists run scripts }
+files! { COMMANDS: answers check compare corpus lists run scripts }

@@ -68,6 +68,12 @@ fn file(path: &str, kind: Kind, broken: &[(&'static Rule, &str, u64, &str)]) -> 
     report
 }
 
+/// Makes the report on a detail file that breaks a MUST.
+fn wrong_detail(path: &str, message: &str) -> FileReport {
+    let broken = (rule("ATF-DFTR-004"), "footer.magic", 99, message);
+    file(path, Kind::Detail, &[broken])
+}
+
 /// Reports a clean session, a session that breaks a MUST once and an advice rule twice, a session
 /// that breaks a SHOULD, and an unreadable path. Appends `suffix` to each string that comes from a
 /// file.
@@ -287,9 +293,8 @@ fn a_cell_links_to_its_finding_only_if_it_is_shown() {
     let links = |findings: usize| {
         let written = Written::new(Severity::Must, |reports| {
             for thread in 0..findings {
-                let broken = (rule("ATF-DFTR-004"), "footer.magic", 99, "wrong");
                 let path = format!("large/thread_{thread}/detail.atf");
-                reports.file(file(&path, Kind::Detail, &[broken]));
+                reports.file(wrong_detail(&path, "wrong"));
             }
             let broken = (rule("ATF-IFTR-004"), "footer.magic", 99, "wrong");
             reports.file(file("large/thread_9999/index.atf", Kind::Index, &[broken]));
@@ -499,9 +504,8 @@ fn a_page_of_long_findings_is_limited_in_size() {
     let written = Written::new(Severity::Must, |reports| {
         for session in 0..8 {
             for thread in 0..150 {
-                let broken = (rule("ATF-DFTR-004"), "footer.magic", 99, long.as_str());
                 let path = format!("large_{session}/thread_{thread}/detail.atf");
-                reports.file(file(&path, Kind::Detail, &[broken]));
+                reports.file(wrong_detail(&path, &long));
             }
         }
     });
@@ -546,9 +550,8 @@ fn one_large_session_does_not_crowd_out_the_others() {
     let long = "&".repeat(1_200);
     let written = Written::new(Severity::Must, |reports| {
         for seq in 0..300 {
-            let broken = (rule("ATF-DFTR-004"), "footer.magic", 99, long.as_str());
             let path = format!("large/thread_{seq}/detail.atf");
-            reports.file(file(&path, Kind::Detail, &[broken]));
+            reports.file(wrong_detail(&path, &long));
         }
         fill(reports, "");
     });

@@ -209,15 +209,12 @@ pub(crate) fn demo() -> Results {
 pub(crate) fn hostile() -> Results {
     let mut results = demo();
     let all = HOSTILE.join(" ");
-    let editions = &mut results.editions;
-    for edition in [
-        &mut editions.kit,
-        &mut editions.spec,
-        &mut editions.rules,
-        &mut editions.corpus,
-    ] {
-        edition.clone_from(&all);
-    }
+    results.editions = Editions {
+        kit: all.clone(),
+        spec: all.clone(),
+        rules: all.clone(),
+        corpus: all.clone(),
+    };
     for testee in &mut results.testees {
         testee.name.push_str(&all);
         testee.version.clone_from(&all);

@@ -1,6 +1,6 @@
 //! Parses the TAP, JUnit and JSON reports.
 
-use atf_report::{Form, Target};
+use atf_report::Form;
 use serde_json::{Value, json};
 
 use atf_conformance::results::{Failure, Outcome, Results, Role, State};
@@ -190,20 +190,6 @@ fn json_has_the_numbers_of_the_run() {
 }
 
 #[test]
-fn a_target_is_a_format_and_a_file() {
-    let parsed = |text: &str| text.parse::<Target>();
-    let target = parsed("junit=out/a=b.xml").unwrap();
-    assert_eq!(target.form, Form::Junit);
-    assert_eq!(target.file.unwrap().to_str(), Some("out/a=b.xml"));
-    for stdout in ["tap", "tap=-"] {
-        assert_eq!(parsed(stdout).unwrap().file, None);
-    }
-    for bad in ["", "xml=a", "tap=", "=a", "TAP"] {
-        assert!(parsed(bad).is_err(), "{bad}");
-    }
-}
-
-#[test]
 fn json_and_junit_name_the_editions() {
     let value: Value = serde_json::from_str(&report(&demo(), Form::Json)).unwrap();
     let editions = json!({"kit": "0.1.0", "spec": "2.0", "rules": "1", "corpus": "1"});
@@ -270,18 +256,6 @@ fn a_cross_failure_is_known_if_it_is_on_the_readers_list() {
         let expected = if is_known { (1, 0) } else { (0, 1) };
         assert_eq!(counts, expected, "{:?}", results.cases);
     }
-    // All of the script's classes must be on the list.
-    let mut results = demo();
-    let mut crash = case("two-threads", &[], failed(Failure::Crash));
-    crash.testee = 1;
-    results.cases = vec![result(1, Role::Read, "two-threads", true, true), crash];
-    let classes = results.cross[1].classes.get_mut("two-threads");
-    classes.unwrap().insert(Failure::Crash);
-    results.settle_cross();
-    assert_eq!(results.cross[1].failed.len(), 1);
-    results.cases[1].listed = Some("#2".to_owned());
-    results.settle_cross();
-    assert_eq!(results.cross[1].known, 1);
 }
 
 #[test]

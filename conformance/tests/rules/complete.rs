@@ -5,10 +5,8 @@ use std::path::Path;
 
 use atf_conformance::corpus::recipes;
 use atf_conformance::rule;
-use atf_conformance::rules::{self, Rule, Severity};
-use atf_conformance::{FileReport, Kind, Place, Summary};
-
-use crate::support::{Outcome, Trace};
+use atf_conformance::rules::{self, Rule};
+use atf_conformance::{FileReport, Kind, Place};
 
 /// Returns the rules that cases break (if `breaks` is set) or follow (otherwise), each with its
 /// wire version.
@@ -57,27 +55,6 @@ fn each_rule_is_followed_and_broken_in_each_of_its_wire_versions() {
 }
 
 #[test]
-fn the_clean_session_has_no_findings() {
-    for version in [1, 2] {
-        let outcome = Outcome::of_trace(&Trace::clean(version));
-        assert_eq!(outcome.broken(), [""; 0]);
-        assert!(outcome.unreadable.is_empty());
-        let counts = |file| {
-            let report = outcome.report(file);
-            (report.events, report.details, report.wire)
-        };
-        assert_eq!(counts("thread_7/index.atf"), (Some(6), None, Some(version)));
-        assert_eq!(
-            counts("thread_7/detail.atf"),
-            (None, Some(3), Some(version))
-        );
-        assert_eq!(counts("thread_9/index.atf"), (Some(2), None, Some(version)));
-        assert_eq!(counts("manifest.json"), (None, None, None));
-        assert_eq!(outcome.reports.len(), 4);
-    }
-}
-
-#[test]
 fn a_rule_applies_only_in_its_wire_versions() {
     let mut report = FileReport::new(Path::new("index.atf"), Kind::Index);
     report.wire = Some(2);
@@ -104,37 +81,6 @@ fn a_rule_broken_many_times_is_one_finding_with_a_count_and_a_few_places() {
     let places = [&finding.place].into_iter().chain(&finding.more);
     let offsets: Vec<_> = places.map(|place| place.offset.unwrap()).collect();
     assert_eq!(offsets, (0..8).collect::<Vec<_>>());
-}
-
-#[test]
-fn the_exit_status_is_2_for_unreadable_files_and_1_for_denied_findings() {
-    let status = |[must, should, advice, unreadable]: [u64; 4], deny| {
-        let mut summary = Summary::default();
-        summary.must = must;
-        summary.should = should;
-        summary.advice = advice;
-        summary.unreadable = unreadable;
-        summary.exit_status(deny)
-    };
-    let denied = [Severity::Must, Severity::Should, Severity::Advice];
-    for (broken, expected) in [
-        ([0, 0, 0, 0], [0, 0, 0]),
-        ([0, 0, 1, 0], [0, 0, 1]),
-        ([0, 1, 0, 0], [0, 1, 1]),
-        ([1, 0, 0, 0], [1, 1, 1]),
-        ([1, 1, 0, 0], [1, 1, 1]),
-        ([0, 1, 1, 0], [0, 1, 1]),
-        ([1, 0, 1, 0], [1, 1, 1]),
-        ([1, 1, 1, 0], [1, 1, 1]),
-        ([0, 0, 0, 1], [2, 2, 2]),
-        ([1, 1, 1, 1], [2, 2, 2]),
-    ] {
-        assert_eq!(
-            denied.map(|deny| status(broken, deny)),
-            expected,
-            "{broken:?}"
-        );
-    }
 }
 
 #[test]

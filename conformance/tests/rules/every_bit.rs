@@ -9,9 +9,10 @@ use std::fs::{self, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
+use atf_conformance::corpus::trace::{DETAIL, INDEX, MANIFEST, Trace};
 use tempfile::TempDir;
 
-use crate::support::{DETAIL, INDEX, MANIFEST, Outcome, Trace};
+use crate::outcome::Outcome;
 
 /// Returns whether a check finds anything.
 fn is_noticed(path: &Path) -> bool {

@@ -1,9 +1,11 @@
-//! Tests each rule: its boundary cases follow the rule, and a single fault breaks it.
-
-#[path = "../support/mod.rs"]
-mod support;
+//! Tests the checker: the boundary cases of each rule follow it, a single fault breaks it, and what
+//! the library writes and recovers breaks none.
 
 mod complete;
 mod every_bit;
 mod messages;
+mod outcome;
 mod recipes;
+mod recovered;
+mod samples;
+mod written;

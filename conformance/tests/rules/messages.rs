@@ -1,8 +1,9 @@
 //! Tests the messages of findings that depend on what else is known, and the depths that follow from the previous event.
 
-use crate::support::files::{IndexFile, crc32_ieee, patched};
-use crate::support::trace::event;
-use crate::support::{INDEX, Outcome, T, Trace};
+use atf_conformance::corpus::trace::{INDEX, T, Trace, event};
+use atf_samples::files::{IndexFile, crc32_ieee, patched};
+
+use crate::outcome::Outcome;
 
 /// Returns the message of a finding on the edited index, if there is one.
 fn message(rule: &str, edit: impl Fn(&mut Trace)) -> Option<String> {

@@ -9,36 +9,23 @@ use atf_conformance::lacks::Lack;
 use atf_conformance::results::{CrossResult, Failure, Grading, Outcome, Results, Role, State};
 use atf_conformance::run::{Candidate, Failures, Options, Scope, Select, exit_code, run, writings};
 
-use crate::support::{Bench, KIT, candidate, differences, failure, options};
+use crate::support::{Bench, KIT, differences, failure, options};
 
-/// Makes an implementation with one shell script per role.
-fn testee(bench: &Bench, name: &str, roles: &[(&str, &str, &str)], more: &str) -> Candidate {
-    let mut text = format!("protocol = 1\nname = '{name}'\nversion = '1'\n{more}\n");
-    for (role, placeholders, script) in roles {
-        let program = bench.path().join(format!("{name}-{role}.sh"));
-        fs::write(&program, script).unwrap();
-        let program = program.display();
-        text.push_str(&format!("{role} = ['sh', '{program}', {placeholders}]\n"));
-    }
-    candidate(&bench.path().join(format!("{name}.toml")), &text)
+const FILES: &str = "'index', 'detail'";
+const SESSIONS: &str = "'index', 'detail', 'session'";
+const ALL: &str = "'index', 'detail', 'session', 'function'";
+
+fn writer(bench: &Bench, name: &str, features: &str, script: &str) -> Candidate {
+    bench.testee(name, &[("write", script)], features, "")
 }
 
-/// Makes a writer. `$1` is the script to execute, and `$2` is the folder to write to.
-fn writer(bench: &Bench, name: &str, script: &str) -> Candidate {
-    let roles = [("write", "'{script}', '{out}'", script)];
-    let more = "wire = [1]\nfeatures = ['index', 'detail', 'session']";
-    testee(bench, name, &roles, more)
-}
-
-/// Makes a reader. `$1` is the path to read.
 fn reader(bench: &Bench, name: &str, features: &str, script: &str) -> Candidate {
-    let more = format!("wire = [1]\nfeatures = [{features}]");
-    testee(bench, name, &[("read", "'{path}'", script)], &more)
+    bench.testee(name, &[("read", script)], features, "")
 }
 
 fn good_writer(bench: &Bench) -> Candidate {
     let script = format!("exec {KIT} testee write \"$1\" \"$2\"");
-    writer(bench, "writer", &script)
+    writer(bench, "writer", SESSIONS, &script)
 }
 
 fn good_read() -> String {
@@ -72,11 +59,10 @@ fn each_reader_reads_the_parts_it_supports_of_a_writers_files() {
     let read = good_read();
     // The kit passes a reader only the files that it supports.
     let only_index = format!("case \"$1\" in *detail.atf) kill -9 $$;; esac; {read}");
-    let all = "'index', 'detail', 'session', 'function'";
     let candidates = [
         good_writer(&bench),
-        reader(&bench, "sessions", all, &read),
-        reader(&bench, "files", "'index', 'detail'", &read),
+        reader(&bench, "sessions", ALL, &read),
+        reader(&bench, "files", FILES, &read),
         reader(&bench, "indexes", "'index'", &only_index),
     ];
     let cases = "v1/write-{no-event,registers*,abort-one*,abort-at*}";
@@ -95,7 +81,7 @@ fn each_reader_reads_the_parts_it_supports_of_a_writers_files() {
 fn a_missing_manifest_is_one_cause_across_scripts() {
     let bench = Bench::new();
     let script = format!("{KIT} testee write \"$1\" \"$2\" && rm -f \"$2/manifest.json\"");
-    let candidates = [writer(&bench, "writer", &script)];
+    let candidates = [writer(&bench, "writer", SESSIONS, &script)];
     let cases = "v1/write-{no-event,registers*,exception}";
     let results = crossed(&bench, &candidates, cases);
     let causes = Causes::new(&results.cases);
@@ -108,9 +94,7 @@ fn a_missing_manifest_is_one_cause_across_scripts() {
 #[test]
 fn a_validator_checks_writers_files() {
     let bench = Bench::new();
-    let more = "wire = [1]\nfeatures = ['index', 'detail', 'session']";
-    let validator =
-        |name, script: &str| testee(&bench, name, &[("validate", "'{path}'", script)], more);
+    let validator = |name, script: &str| bench.testee(name, &[("validate", script)], SESSIONS, "");
     let candidates = [
         good_writer(&bench),
         validator("good", &format!("exec {KIT} testee validate \"$1\"")),
@@ -147,14 +131,8 @@ fn editing(bench: &Bench, name: &str, [file, session]: [&str; 2], lacks: &str) -
              exit $code"
         )
     });
-    let roles = [
-        ("read", "'{path}'", &*read),
-        ("validate", "'{path}'", &*validate),
-    ];
-    let more = format!(
-        "wire = [1]\nfeatures = ['index', 'detail', 'session', 'function']\nlacks = [{lacks}]"
-    );
-    testee(bench, name, &roles, &more)
+    let roles = [("read", &*read), ("validate", &*validate)];
+    bench.testee(name, &roles, ALL, &format!("lacks = [{lacks}]\n"))
 }
 
 #[test]
@@ -199,10 +177,8 @@ fn a_reader_may_choose_its_verdict_on_optional_content() {
     for (change, right) in changes {
         let bench = Bench::new();
         let write = format!("{KIT} testee write \"$1\" \"$2\" && cd \"$2\" && {change}");
-        let roles = [("write", "'{script}', '{out}'", &*write)];
-        let more = "wire = [1]\nfeatures = ['index', 'detail']";
         let candidates = [
-            testee(&bench, "writer", &roles, more),
+            writer(&bench, "writer", FILES, &write),
             editing(&bench, "accepts", ["", ""], ""),
             editing(&bench, "recovers", right, ""),
             editing(&bench, "recovers-all", [all, all], ""),
@@ -262,11 +238,10 @@ fn a_writers_mistake_does_not_fail_readers() {
         "{KIT} testee write \"$1\" \"$2\" && \
          printf '\\377' | dd of=\"$2/thread_0/index.atf\" bs=1 seek=64 conv=notrunc 2>/dev/null"
     );
-    let features = "'index', 'detail', 'session'";
     let candidates = [
-        writer(&bench, "wrong", &wrong),
+        writer(&bench, "wrong", SESSIONS, &wrong),
         good_writer(&bench),
-        reader(&bench, "reader", features, &good_read()),
+        reader(&bench, "reader", SESSIONS, &good_read()),
     ];
     let results = crossed(&bench, &candidates, "v1/write-one-event");
     let write = &results.cases[0];
@@ -312,8 +287,6 @@ fn settle(results: &mut Results, reader: usize, list: &str) {
 fn a_listed_failure_hides_no_failure_of_another_class() {
     let bench = Bench::new();
     let write = format!("{KIT} testee write \"$1\" \"$2\"; rm \"$2/manifest.json\"");
-    let roles = [("write", "'{script}', '{out}'", &*write)];
-    let files = "wire = [1]\nfeatures = ['index', 'detail']";
     let misreads = "sed 's/\"call_depth\":1/\"call_depth\":2/'";
     let read = format!("{KIT} testee read \"$1\" | {misreads}");
     // Misreads the files of both writers, and crashes on those of the second.
@@ -322,7 +295,7 @@ fn a_listed_failure_hides_no_failure_of_another_class() {
     let by_file = format!("[ -f \"$1\" ] || kill -11 $$\n{read}");
     let candidates = [
         good_writer(&bench),
-        testee(&bench, "files", &roles, files),
+        writer(&bench, "files", FILES, &write),
         reader(&bench, "by-writer", "'index'", &by_writer),
         reader(&bench, "by-file", "'index', 'session'", &by_file),
     ];
@@ -400,14 +373,9 @@ fn a_script_is_skipped_only_if_a_reader_skips_all_its_parts() {
     // everything.
     let candidates = [
         good_writer(&bench),
-        reader(
-            &bench,
-            "no-details",
-            "'index', 'detail'",
-            &but("detail.atf"),
-        ),
-        reader(&bench, "no-indexes", "'index', 'detail'", &but("index.atf")),
-        reader(&bench, "nothing", "'index', 'detail'", "exit 77"),
+        reader(&bench, "no-details", FILES, &but("detail.atf")),
+        reader(&bench, "no-indexes", FILES, &but("index.atf")),
+        reader(&bench, "nothing", FILES, "exit 77"),
     ];
     let results = crossed(&bench, &candidates, "v1/write-registers*");
     let names = results.cases.iter().map(|case| case.case.as_str());
@@ -428,9 +396,7 @@ fn a_script_is_skipped_only_if_a_reader_skips_all_its_parts() {
 /// and `features`.
 fn asked(features: &str, script: &str, cases: &str) -> Results {
     let bench = Bench::new();
-    let more = format!("wire = [1]\nfeatures = [{features}]");
-    let roles = [("write", "'{script}', '{out}'", script)];
-    let writer = testee(&bench, "asked", &roles, &more);
+    let writer = writer(&bench, "asked", features, script);
     crossed(&bench, &[writer], cases)
 }
 

@@ -8,13 +8,13 @@ use atf_conformance::results::{Failure, Outcome, Role};
 use atf_conformance::run::Reading;
 use serde_json::{Value, json};
 
-use crate::support::{FILE, document};
+use crate::support::{document, file};
 
 #[test]
 fn the_reference_reads_a_handwritten_file() {
     let folder = tempfile::TempDir::new().unwrap();
     let path = folder.path().join("index.atf");
-    std::fs::write(&path, FILE).unwrap();
+    std::fs::write(&path, file()).unwrap();
     assert_eq!(reference::read(&path), document());
     let verdict = reference::validate(&path);
     assert_eq!(

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use atf_conformance::corpus::{Case, Class, Subject, cases, find};
 use atf_conformance::protocol::{Step, locate, locate_field};
 use atf_conformance::results::Hexdump;
+use atf_samples::files::hex;
 use atf_samples::layout::little_endian;
 use serde_json::Value;
 
@@ -60,10 +61,6 @@ fn field<'a>(case: &'a Case, dump: &Hexdump) -> &'a [u8] {
     &file[start..end]
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 #[test]
 fn each_value_of_each_document_is_located() {
     let mut names = BTreeSet::new();
@@ -87,7 +84,7 @@ fn each_value_of_each_document_is_located() {
             let is_right = match &value {
                 Value::Number(number) => number.as_u64() == Some(little_endian(bytes)),
                 Value::String(text) if ["payload", "stack"].contains(&last_key(&way)) => {
-                    *text == hex(bytes)
+                    hex(text) == bytes
                 }
                 Value::String(text) => text.parse() == Ok(little_endian(bytes)),
                 // Either the link means "none", or the block consists of zeros.

@@ -20,4 +20,3 @@ mod shards;
 mod shortage;
 mod streams;
 mod support;
-mod watch;

@@ -10,7 +10,7 @@ use atf_conformance::results::{Outcome, Role};
 use atf_conformance::run::{Candidate, exit_code};
 use tempfile::TempDir;
 
-use crate::support::{Bench, candidate, case, document, executable, smoke_case};
+use crate::support::{Bench, case, document, executable, smoke_case};
 
 const GOOD: &str = "protocol = 1
 name = 'ada'
@@ -115,7 +115,7 @@ fn an_implementation_that_cannot_be_started_does_not_affect_the_others() {
     let Candidate::Manifest(manifest) = bench.reader("text", "") else {
         unreachable!()
     };
-    fs::remove_file(bench.path().join("gone.sh")).unwrap();
+    fs::remove_file(bench.path().join("gone-read.sh")).unwrap();
     let good = bench.says("good", &document(), 0);
     let valid = smoke_case("v1/valid");
     let text = Candidate::Manifest(manifest);
@@ -181,15 +181,8 @@ fn a_crash_in_one_of_several_smoke_tests_does_not_refuse_the_implementation() {
         ("kill -11 $$", None),
         ("echo none", Some("read: v1/session: ")),
     ] {
-        let program = bench.path().join("half.sh");
         let script = format!("case \"$1\" in *.atf) echo '{document}';; *) {answer};; esac");
-        fs::write(&program, script).unwrap();
-        let text = format!(
-            "protocol = 1\nname = 'half'\nversion = '1'\nread = ['sh', '{}', '{{path}}']\n\
-             wire = [1]\nfeatures = ['index', 'session']\n",
-            program.display()
-        );
-        let half = candidate(&bench.path().join("half.toml"), &text);
+        let half = bench.testee("half", &[("read", &*script)], "'index', 'session'", "");
         let results = bench.run(&[half], vec![index.clone(), session.clone()]);
         let found = results.testees[0].refused.as_deref();
         assert_eq!(found.is_some(), refused.is_some(), "{found:?}");

@@ -26,7 +26,8 @@ fn reader_of(bench: &Bench, serve: &str, alone: &str) -> Candidate {
          while read -r path; do n=$((n + 1)); {serve}\ndone\necho ended >> {folder}/ended",
         document()
     );
-    bench.served("one", alone, &script)
+    let roles = [("read", alone), ("serve.read", &*script)];
+    bench.testee("one", &roles, "'index'", "")
 }
 
 /// Returns the number of lines of a file of the bench.
@@ -199,7 +200,8 @@ fn a_reader_whose_persistent_process_does_not_answer_or_answers_twice_is_not_gra
         ),
         (&twice, "nothing on standard output"),
     ] {
-        let reader = bench.served("one", &good, serve);
+        let roles = [("read", &*good), ("serve.read", serve)];
+        let reader = bench.testee("one", &roles, "'index'", "");
         let results = bench.run_tasks(&[reader], &tasks, 2);
         let why = results.testees[0].refused.as_deref().unwrap();
         assert!(why.starts_with("serve.read: v1/"), "{why}");

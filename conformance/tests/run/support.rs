@@ -13,43 +13,29 @@ use atf_conformance::protocol::Manifest;
 use atf_conformance::results::{CaseResult, Difference, Failure, Grading, Outcome, Results};
 use atf_conformance::run::{Candidate, Limits, Options, Select, Smoke, readings, run};
 use atf_conformance::{Place, Verdict};
+use atf_samples::files::Bytes;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// The kit's program.
 pub(crate) const KIT: &str = env!("CARGO_BIN_EXE_atf-conformance");
 /// A time limit that is long enough for a shell on a busy machine.
-pub(crate) const LONG: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_secs(60);
 
-/// An index file of wire version 1 with one event and no footer, written by hand from the sources'
-/// tables.
-pub(crate) const FILE: [u8; 96] = {
-    let mut bytes = [0; 96];
-    let header = *b"ATI2\x01\x01\x02\x04";
-    let mut at = 0;
-    while at < header.len() {
-        bytes[at] = header[at];
-        at += 1;
-    }
-    bytes[12] = 7; // thread_id
-    bytes[16] = 3; // clock_type
-    bytes[24] = 32; // event_size
-    bytes[32] = 64; // events_offset
-    bytes[64] = 0xe8; // timestamp_ns 1000
-    bytes[65] = 0x03;
-    bytes[72] = 5; // function_id
-    bytes[80] = 7; // thread_id
-    bytes[84] = 1; // event_kind
-    bytes[88] = 1; // call_depth
-    let mut none = 92; // detail_seq
-    while none < 96 {
-        bytes[none] = 0xff;
-        none += 1;
-    }
-    bytes
-};
+/// Returns an index file of wire version 1 with one event and no footer, written by hand from the
+/// sources' tables.
+pub(crate) fn file() -> Vec<u8> {
+    let mut file = Bytes::default();
+    file.raw(b"ATI2\x01\x01\x02\x04");
+    file.u32(0).u32(7).u32(3); // flags, thread_id, clock_type
+    file.u32(0).u32(32).u32(0); // _reserved2, event_size, event_count
+    file.u64(64).raw(&[0; 24]); // events_offset; footer_offset and the times
+    file.u64(1000).u64(5); // timestamp_ns, function_id
+    file.u32(7).u32(1).u32(1).u32(u32::MAX); // thread_id, event_kind, call_depth, detail_seq
+    file.0
+}
 
-/// Returns the expected document of [`FILE`].
+/// Returns the expected document of [`file`].
 pub(crate) fn document() -> Value {
     json!({
         "kind": "index",
@@ -71,7 +57,7 @@ pub(crate) fn document() -> Value {
     })
 }
 
-/// Makes a case with [`FILE`].
+/// Makes a case with [`file`].
 pub(crate) fn case(name: &str) -> Case {
     Case {
         name: name.to_owned(),
@@ -81,7 +67,7 @@ pub(crate) fn case(name: &str) -> Case {
         path: "thread_7/index.atf".to_owned(),
         subject: Subject::Index,
         note: "no footer".to_owned(),
-        files: BTreeMap::from([("thread_7/index.atf".to_owned(), FILE.to_vec())]),
+        files: BTreeMap::from([("thread_7/index.atf".to_owned(), file())]),
         verdicts: vec![Verdict::Recover],
         expected: document(),
         broken: vec![("thread_7/index.atf".to_owned(), "ATF-IFTR-001")],
@@ -154,30 +140,40 @@ impl Bench {
         self.folder.path()
     }
 
-    /// Makes a reader from a shell script. `$1` is the path to read.
+    /// Makes a reader from a shell script.
     pub(crate) fn reader(&self, name: &str, script: &str) -> Candidate {
         self.manifest(name, script, "")
     }
 
-    /// Makes a reader from a shell script, and a persistent process from another script.
-    pub(crate) fn served(&self, name: &str, script: &str, serve: &str) -> Candidate {
-        let program = self.folder.path().join(format!("{name}-serve.sh"));
-        fs::write(&program, serve).unwrap();
-        let keys = format!("serve.read = ['sh', '{}']\n", program.display());
-        self.manifest(name, script, &keys)
-    }
-
     /// Makes a reader with additional keys in its manifest.
     pub(crate) fn manifest(&self, name: &str, script: &str, keys: &str) -> Candidate {
-        let program = self.folder.path().join(format!("{name}.sh"));
-        fs::write(&program, script).unwrap();
-        let text = format!(
-            "protocol = 1\nname = '{name}'\nversion = '1'\nread = ['sh', '{}', '{{path}}']\n\
-             wire = [1]\nfeatures = ['index']\n{keys}",
-            program.display()
+        self.testee(name, &[("read", script)], "'index'", keys)
+    }
+
+    /// Makes an implementation with a shell script for each role, and additional keys in its
+    /// manifest. A reader's `$1` is the path to read; a writer's `$1` is the script to execute, and
+    /// `$2` is the folder to write to.
+    pub(crate) fn testee(
+        &self,
+        name: &str,
+        roles: &[(&str, &str)],
+        features: &str,
+        keys: &str,
+    ) -> Candidate {
+        let mut text = format!(
+            "protocol = 1\nname = '{name}'\nversion = '1'\nwire = [1]\nfeatures = [{features}]\n{keys}"
         );
-        let path = self.folder.path().join(format!("{name}.toml"));
-        candidate(&path, &text)
+        for (role, script) in roles {
+            let program = self.path().join(format!("{name}-{role}.sh"));
+            fs::write(&program, script).unwrap();
+            let paths = match *role {
+                "write" => ", '{script}', '{out}'",
+                "serve.read" => "",
+                _ => ", '{path}'",
+            };
+            text += &format!("{role} = ['sh', '{}'{paths}]\n", program.display());
+        }
+        candidate(&self.path().join(format!("{name}.toml")), &text)
     }
 
     /// Makes a reader that prints a document, with a manifest that declares missing capabilities.

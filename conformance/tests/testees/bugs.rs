@@ -189,7 +189,7 @@ fn rows(
         let difference = &case["differences"][0];
         // The report must show a difference.
         let got = (code, seen, difference.is_object());
-        if got != (Some(1), Some(*class), true) {
+        if got != (1, Some(*class), true) {
             return Err(format!("{bug}: {class}: {got:?}: {case}"));
         }
         let (name, seen) = (case["case"].as_str().unwrap(), seen.unwrap());
@@ -205,19 +205,20 @@ fn rows(
             format!("`{charged}`")
         };
         let cause = case["cause"]["title"].as_str().unwrap();
+        let is_wrong = (charged, differs) != (*rule, *field);
+        let wrong = format!("{bug}: {charged} {differs}, expected {rule} {field}");
         Ok(Row {
             text: format!(
                 "| `{bug}` | {words} | {by} | `{name}` | {seen} | {link} | `{differs}` | {cause} |\n"
             ),
-            wrong: ((charged, differs) != (*rule, *field))
-                .then(|| format!("{bug}: {charged} {differs}, expected {rule} {field}")),
+            wrong: is_wrong.then_some(wrong),
         })
     };
     table.iter().map(row).collect()
 }
 
 /// Returns the kit's exit code and the result of the case.
-fn caught(python: &Testee, bug: &str, name: &str, role: &str, class: &str) -> (Option<i32>, Value) {
+fn caught(python: &Testee, bug: &str, name: &str, role: &str, class: &str) -> (u8, Value) {
     // Building the tasks takes longer than most bugs do.
     static TASKS: LazyLock<Vec<Box<dyn Smoke>>> = LazyLock::new(|| tasks(|_| false));
     let folder = TempDir::new().unwrap();
@@ -241,7 +242,6 @@ fn caught(python: &Testee, bug: &str, name: &str, role: &str, class: &str) -> (O
     let manifest = Manifest::open(&python.planted(bug).manifest()).unwrap();
     let candidates = [Candidate::Manifest(Box::new(manifest))];
     let results = run(&candidates, &TASKS, &select, &options, &|_, _| {}).unwrap();
-    let code = Some(exit_code(&results).into());
     let mut report = Vec::new();
     report::write(&results, Form::Json, &mut report).unwrap();
     let report: Value = serde_json::from_slice(&report).unwrap();
@@ -252,5 +252,5 @@ fn caught(python: &Testee, bug: &str, name: &str, role: &str, class: &str) -> (O
     let causes = report["causes"].as_array().unwrap();
     let cause = causes.iter().find(|cause| cause["id"] == case["cause"]);
     case["cause"] = cause.cloned().unwrap_or_default();
-    (code, case)
+    (exit_code(&results), case)
 }

@@ -19,10 +19,6 @@ pub(crate) struct Testee {
 }
 
 impl Testee {
-    fn in_language(language: &str) -> Self {
-        Self::copied(&source(language))
-    }
-
     fn copied(from: &Path) -> Self {
         let folder = TempDir::new().unwrap();
         for (name, path) in files(from) {
@@ -59,13 +55,8 @@ impl Testee {
     }
 }
 
-/// Builds the layout interpreter and, if there is a compiler, the implementation in C.
-pub(crate) fn compiled() -> Vec<Testee> {
-    [interpreter()].into_iter().chain(c()).collect()
-}
-
 pub(crate) fn python() -> Option<Testee> {
-    let testee = has("python3").then(|| Testee::in_language("python"))?;
+    let testee = has("python3").then(|| Testee::copied(&source("python")))?;
     // Otherwise, each of thousands of processes may compile it.
     let mut compile = Command::new("python3");
     succeeds(
@@ -141,9 +132,9 @@ pub(crate) fn root() -> &'static Path {
 
 /// Builds the layout interpreter, which is a package of this workspace, in the profile of this test
 /// and with the dependencies that were built with it.
-fn interpreter() -> Testee {
+pub(crate) fn interpreter() -> Testee {
     const PACKAGE: &str = "atf-interpreter";
-    let testee = Testee::in_language("interpreter");
+    let testee = Testee::copied(&source("interpreter"));
     let mut build = Command::new(env!("CARGO"));
     build.args(["build", "--quiet", "--workspace", "--bin", PACKAGE]);
     if !cfg!(debug_assertions) {

@@ -16,7 +16,7 @@ use atf_conformance::corpus::large_names;
 use atf_conformance::corpus::pairs::{is_pair, pair_cases};
 use atf_conformance::protocol::Manifest;
 use atf_conformance::report;
-use atf_conformance::results::{CaseResult, Grading, Made, Results, Role};
+use atf_conformance::results::{Grading, Made, Results, Role};
 use atf_conformance::rules;
 use atf_conformance::run::warden::contained;
 use atf_conformance::run::{
@@ -41,7 +41,6 @@ Exit status: 0 all results as expected; 1 unexpected results; 2 usage error, or 
 Example:
   $ atf-conformance run my-reader/TESTEE.toml --rule ATF-IFTR-004";
 
-/// Options of `run`.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Options {
@@ -155,10 +154,6 @@ fn in_folder(path: PathBuf) -> PathBuf {
 
 impl Testees {
     /// Opens the manifests and returns the candidates and the run's options.
-    ///
-    /// # Errors
-    ///
-    /// Returns a message that describes the command-line error.
     pub(super) fn open(&self) -> Result<(Vec<Candidate>, atf_conformance::run::Options), String> {
         let kit = kit().map_err(|error| format!("cannot find this program: {error}"))?;
         let candidates = match self.manifests.as_slice() {
@@ -356,23 +351,18 @@ fn nothing_matches(wanted: &[String], tasks: &[Box<dyn Smoke>]) -> String {
         let why = rules::find(id).and_then(|rule| rule.untestable);
         format!("{id} has no case: {}", why.unwrap_or("no test can show it"))
     });
-    let roles = || {
-        let about = tasks
-            .iter()
-            .filter(|task| wanted.iter().any(|id| task.about().rules.contains(id)));
-        let roles: BTreeSet<_> = about.map(|task| task.about().role).collect();
-        let roles: Vec<_> = roles.into_iter().map(Role::name).collect();
-        roles.join(", ")
-    };
-    match reasons.next() {
-        Some(first) => reasons.fold(first, |all, reason| format!("{all}\n{reason}")),
-        None if wanted.is_empty() => "no case matches".to_owned(),
-        None => format!(
-            "no case matches; {} has cases for {}",
-            wanted.join(", "),
-            roles()
-        ),
+    if let Some(first) = reasons.next() {
+        return reasons.fold(first, |all, reason| format!("{all}\n{reason}"));
     }
+    if wanted.is_empty() {
+        return "no case matches".to_owned();
+    }
+    let about = tasks.iter().map(|task| task.about());
+    let about = about.filter(|it| wanted.iter().any(|id| it.rules.contains(id)));
+    let roles: BTreeSet<_> = about.map(|it| it.role).collect();
+    let roles: Vec<_> = roles.into_iter().map(Role::name).collect();
+    let (wanted, roles) = (wanted.join(", "), roles.join(", "));
+    format!("no case matches; {wanted} has cases for {roles}")
 }
 
 /// Returns the command line, without the path of the program itself.
@@ -403,11 +393,8 @@ fn lists(
     options: &Options,
     results: &mut Results,
 ) -> Result<(), String> {
-    let graded = results
-        .testees
-        .get(testee)
-        .is_some_and(|t| t.refused.is_none());
-    let Some(path) = manifest.failures.as_deref().filter(|_| graded) else {
+    let refused = results.testees.get(testee).map(|it| &it.refused);
+    let (Some(path), Some(None)) = (manifest.failures.as_deref(), refused) else {
         return Ok(());
     };
     let at = |error: io::Error| format!("{}: {error}", path.display());
@@ -428,11 +415,8 @@ fn lists(
         unselected,
         only_own_files: reads_only_own_files(testee, manifest, results),
     };
-    let own = results
-        .cases
-        .iter_mut()
-        .filter(|case| case.testee == testee);
-    let mut own: Vec<&mut CaseResult> = own.collect();
+    let own = results.cases.iter_mut();
+    let mut own: Vec<_> = own.filter(|case| case.testee == testee).collect();
     if options.update {
         let graded: Vec<_> = own.iter().map(|case| &**case).collect();
         let reason = options.reason.as_deref().unwrap_or_default();

@@ -49,7 +49,6 @@ pub(super) const ALL: &[(&str, Function)] = &[
     }),
 ];
 
-/// Returns a function by its name.
 pub(super) fn find(name: &str) -> Option<Function> {
     let found = ALL.iter().find(|(own, _)| *own == name);
     found.map(|(_, function)| *function)

@@ -54,12 +54,10 @@ pub enum Apart {
 #[must_use]
 pub fn pairs() -> Vec<Pair> {
     let (recipes, known) = (recipes(), cases());
-    let kinds = atf::Wire::VERSIONS
-        .iter()
-        .flat_map(|wire| [INDEX, DETAIL].map(|path| (*wire, path)));
-    kinds
-        .flat_map(|(wire, path)| Faults::new(recipes, wire, path).pairs(&known))
-        .collect()
+    let wires = atf::Wire::VERSIONS.iter();
+    let kinds = wires.flat_map(|wire| [INDEX, DETAIL].map(|path| (*wire, path)));
+    let pairs = kinds.flat_map(|(wire, path)| Faults::new(recipes, wire, path).pairs(&known));
+    pairs.collect()
 }
 
 /// Returns the cases that were composed.
@@ -157,11 +155,8 @@ impl<'a> Faults<'a> {
 
     /// Composes the simplest recipes that can be composed.
     fn composed(&self, rules: [&'static str; 2]) -> Composed {
-        let of = |rule| {
-            self.faults
-                .iter()
-                .filter(move |fault| fault.broken[0] == rule)
-        };
+        let all = self.faults.iter();
+        let of = |rule| all.clone().filter(move |fault| fault.broken[0] == rule);
         let both = of(rules[0]).flat_map(|one| of(rules[1]).map(move |other| (one, other)));
         let mut both: Vec<_> = both.collect();
         both.sort_by_key(|(one, other)| one.changed + other.changed);
@@ -195,8 +190,7 @@ impl<'a> Faults<'a> {
             // Without the magic, the formula for files without a footer counts it as two events.
             let count = self.clean.shape.events.len() + 2;
             trace.continue_events(self.path, &vec![32; count]);
-            let own = document::Own::default();
-            case.alternatives = vec![document::file(&trace, self.path, &broken, own).0];
+            case.alternatives = vec![document::file(&trace, self.path, &broken, &[], "").0];
         }
         let hidden = |rule| interact::hidden(rule, &broken);
         case.broken.retain(|(_, rule)| hidden(rule).is_none());

@@ -80,7 +80,6 @@ impl Parts {
         fields
     }
 
-    /// Returns the range of a field in its record.
     fn range(&self, record: Record, name: &str) -> Range<usize> {
         let mut fields = record.fields(self.shape.wire).iter();
         let field = fields.find(|field| field.name == name);
@@ -109,7 +108,6 @@ impl Parts {
         }
     }
 
-    /// Returns the file's bytes.
     pub(super) fn bytes(&self) -> Vec<u8> {
         let mut parts = self.parts.clone();
         for ((part, range), claim) in self.fields().into_iter().zip(&self.claims) {

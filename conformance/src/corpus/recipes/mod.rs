@@ -250,7 +250,6 @@ fn verdict(name: &str) -> Result<Verdict, String> {
     found.ok_or_else(|| format!("no verdict {name}"))
 }
 
-/// Parses each string of a list.
 fn each<T>(texts: &[String], parse: impl Fn(&str) -> Result<T, String>) -> Result<Vec<T>, String> {
     texts.iter().map(|text| parse(text)).collect()
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::failure::{Budget, FailureView};
 use crate::cause::{Causes, Group};
 use crate::report::words;
-use crate::results::Results;
+use crate::results::{CaseResult, Results};
 use atf_report::html::shown;
 
 /// A cause and its failures, starting with the example.
@@ -25,34 +25,25 @@ pub(super) struct CauseView {
 /// examples take priority.
 pub(super) fn causes(results: &Results) -> Vec<CauseView> {
     let groups = Causes::new(&results.cases).groups();
-    let mut budget = Budget::default();
-    let examples: Vec<_> = groups
-        .iter()
-        .map(|group| failures(results, group, 0..1, &mut budget))
-        .collect();
+    let mut budget = Budget::WHOLE;
+    let examples = groups.iter();
+    let examples = examples.map(|group| failures(results, &group.cases[..1], &mut budget));
+    let examples: Vec<_> = examples.collect();
     let groups = groups.iter().enumerate().zip(examples);
-    groups
-        .map(|((seq, group), mut all)| {
-            all.extend(failures(results, group, 1..usize::MAX, &mut budget));
-            view(results, seq, group, all)
-        })
-        .collect()
+    let views = groups.map(|((seq, group), mut all)| {
+        all.extend(failures(results, &group.cases[1..], &mut budget));
+        view(results, seq, group, all)
+    });
+    views.collect()
 }
 
 fn failures(
     results: &Results,
-    group: &Group<'_>,
-    range: std::ops::Range<usize>,
+    cases: &[(usize, &CaseResult)],
     budget: &mut Budget,
 ) -> Vec<FailureView> {
-    let cases = group
-        .cases
-        .iter()
-        .skip(range.start)
-        .take(range.end - range.start);
-    cases
-        .map(|(seq, case)| FailureView::new(results, *seq, case, budget))
-        .collect()
+    let view = |(seq, case): &(usize, &CaseResult)| FailureView::new(results, *seq, case, budget);
+    cases.iter().map(view).collect()
 }
 
 fn view(results: &Results, seq: usize, group: &Group<'_>, failures: Vec<FailureView>) -> CauseView {

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::rule::RuleLink;
 use crate::report::hexdump::{self, Line};
 use crate::report::words;
-use crate::results::{CaseResult, Difference, Outcome, Results};
+use crate::results::{CaseResult, Difference, Failure, Outcome, Results};
 use atf_report::html::{escaped, shown, shown_value};
 use atf_report::{Printable, clipped};
 
@@ -18,13 +18,9 @@ const STDERR_LETTERS: usize = 4000;
 #[derive(Debug)]
 pub(super) struct Budget(usize);
 
-impl Default for Budget {
-    fn default() -> Self {
-        Self(2_000_000)
-    }
-}
-
 impl Budget {
+    pub(super) const WHOLE: Self = Self(2_000_000);
+
     /// Reserves a part's estimated size and returns whether the part fits.
     fn take(&mut self, bytes: usize) -> bool {
         let rest = self.0.checked_sub(bytes);
@@ -96,13 +92,9 @@ impl FailureView {
         case: &CaseResult,
         budget: &mut Budget,
     ) -> Self {
-        let (class, message, differences) = match &case.outcome {
-            Outcome::Failed {
-                class,
-                message,
-                differences,
-            } => (class.name(), message.as_str(), differences.as_slice()),
-            Outcome::Passed | Outcome::Skipped { .. } => ("", "", &[][..]),
+        let message = match &case.outcome {
+            Outcome::Failed { message, .. } => message.as_str(),
+            Outcome::Passed | Outcome::Skipped { .. } => "",
         };
         let line = shown(message);
         let whole = shown_value(message);
@@ -111,7 +103,7 @@ impl FailureView {
             note: shown_value(&case.note),
             rules: case.rules.iter().map(|id| RuleLink::new(id)).collect(),
             notes: words::notes(case),
-            differences: differences.iter().map(difference).collect(),
+            differences: case.outcome.differences().iter().map(difference).collect(),
             stderr: stderr(&case.stderr),
         };
         Self {
@@ -122,7 +114,7 @@ impl FailureView {
             role: case.role.name(),
             case: shown(&case.case),
             wire: wire(&case.case),
-            class,
+            class: case.outcome.class().map_or("", Failure::name),
             message: line,
             listed: case.listed.as_deref().map(shown),
             rules: shown(&case.rules.join(" ")),

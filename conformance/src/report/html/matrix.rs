@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::charge;
 use crate::report::tally::{Column, Tally, columns, matrix};
@@ -11,65 +11,8 @@ use crate::results::{CaseResult, CrossResult, Results, State};
 use crate::rules;
 use atf_report::html::shown;
 
-/// A group of rules with a common prefix.
-#[derive(Serialize)]
-pub(super) struct GroupView {
-    title: String,
-    rules: Vec<RuleView>,
-}
-
-#[derive(Serialize)]
-struct RuleView {
-    id: String,
-    rule: String,
-    severity: &'static str,
-    cells: Vec<CellView>,
-}
-
-#[derive(Serialize)]
-struct CellView {
-    state: &'static str,
-    text: String,
-    /// The cell's text for screen readers.
-    label: String,
-    testee: usize,
-    role: &'static str,
-    /// The number of the first failure, which the cell links to.
-    failure: Option<usize>,
-}
-
-#[derive(Serialize)]
-pub(super) struct CrossView {
-    readers: Vec<String>,
-    writers: Vec<WriterView>,
-    failed: Vec<PairView>,
-}
-
-#[derive(Serialize)]
-struct WriterView {
-    name: String,
-    cells: Vec<CrossCell>,
-}
-
-#[derive(Serialize)]
-struct CrossCell {
-    state: &'static str,
-    text: String,
-    label: String,
-    /// The position of the writer–reader pair on the page, if the pair failed.
-    pair: Option<usize>,
-}
-
-#[derive(Serialize)]
-struct PairView {
-    seq: usize,
-    writer: String,
-    reader: String,
-    scripts: Vec<(String, String)>,
-}
-
 /// Returns the cases' rules, grouped as in the spec, with unknown rules last.
-pub(super) fn groups(results: &Results) -> Vec<GroupView> {
+pub(super) fn groups(results: &Results) -> Vec<Value> {
     let by_rule = matrix(results, CaseResult::by_rule);
     let failures = first_failures(results);
     let columns = columns(results);
@@ -87,30 +30,26 @@ pub(super) fn groups(results: &Results) -> Vec<GroupView> {
     let view = |id: &str| {
         let empty = BTreeMap::new();
         let row = by_rule.get(id).unwrap_or(&empty);
-        let found = rules::find(id);
-        RuleView {
-            id: shown(id),
-            rule: found.map_or_else(
-                || charge::sentence(id).unwrap_or_default(),
-                |rule| rule.rule.to_owned(),
-            ),
-            severity: found.map_or("", |rule| rule.severity.name()),
-            cells: columns
-                .iter()
-                .map(|column| {
-                    let failure = failures.get(&(id, *column)).copied();
-                    cell(results, id, *column, row, failure)
-                })
-                .collect(),
-        }
-    };
-    groups
-        .into_iter()
-        .map(|(title, ids)| GroupView {
-            title: title.to_owned(),
-            rules: ids.into_iter().map(view).collect(),
+        let (sentence, severity) = match rules::find(id) {
+            Some(rule) => (rule.rule.to_owned(), rule.severity.name()),
+            None => (charge::sentence(id).unwrap_or_default(), ""),
+        };
+        let cells = columns.iter().map(|column| {
+            let failure = failures.get(&(id, *column)).copied();
+            cell(results, id, *column, row, failure)
+        });
+        json!({
+            "id": shown(id),
+            "rule": sentence,
+            "severity": severity,
+            "cells": cells.collect::<Value>(),
         })
-        .collect()
+    };
+    let groups = groups.into_iter().map(|(title, ids)| {
+        let rules: Value = ids.into_iter().map(view).collect();
+        json!({"title": title, "rules": rules})
+    });
+    groups.collect()
 }
 
 /// Finds the first failure of each rule and column, preferring unexpected ones.
@@ -135,18 +74,20 @@ fn cell(
     (testee, role): Column,
     row: &BTreeMap<Column, Tally>,
     failure: Option<usize>,
-) -> CellView {
+) -> Value {
     let tally = row.get(&(testee, role)).copied().unwrap_or_default();
     let (state, text, words) = texts(tally);
     let name = shown(&words::name(results, testee));
-    CellView {
-        state,
-        text,
-        label: format!("{name} {}, {}: {words}", role.name(), shown(rule)),
-        testee,
-        role: role.name(),
-        failure,
-    }
+    json!({
+        "state": state,
+        "text": text,
+        // The cell's text for screen readers.
+        "label": format!("{name} {}, {}: {words}", role.name(), shown(rule)),
+        "testee": testee,
+        "role": role.name(),
+        // The number of the first failure, which the cell links to.
+        "failure": failure,
+    })
 }
 
 /// Returns a cell's class, its text and its label.
@@ -178,7 +119,7 @@ fn texts(tally: Tally) -> (&'static str, String, String) {
 }
 
 /// Returns the matrix of writers by reader, or `None` if there are no pairs.
-pub(super) fn cross(results: &Results) -> Option<CrossView> {
+pub(super) fn cross(results: &Results) -> Option<Value> {
     let pairs = &results.cross;
     if pairs.is_empty() {
         return None;
@@ -186,48 +127,42 @@ pub(super) fn cross(results: &Results) -> Option<CrossView> {
     let readers: BTreeSet<_> = pairs.iter().map(|pair| pair.reader).collect();
     let writers: BTreeSet<_> = pairs.iter().map(|pair| pair.writer).collect();
     let name = |testee: usize| shown(&words::name(results, testee));
-    let row = |writer: usize| WriterView {
-        name: name(writer),
-        cells: readers
-            .iter()
-            .map(|reader| {
-                let mut pairs = pairs.iter().enumerate();
-                let found = pairs.find(|(_, pair)| (pair.writer, pair.reader) == (writer, *reader));
-                cross_cell(found, &name(writer), &name(*reader))
-            })
-            .collect(),
+    let row = |writer: usize| {
+        let cells = readers.iter().map(|reader| {
+            let mut pairs = pairs.iter().enumerate();
+            let found = pairs.find(|(_, pair)| (pair.writer, pair.reader) == (writer, *reader));
+            cross_cell(found, &name(writer), &name(*reader))
+        });
+        json!({"name": name(writer), "cells": cells.collect::<Value>()})
     };
-    let failed = pairs
-        .iter()
-        .enumerate()
-        .filter(|(_, pair)| !pair.failed.is_empty());
-    Some(CrossView {
-        failed: failed
-            .map(|(seq, pair)| PairView {
-                seq,
-                writer: name(pair.writer),
-                reader: name(pair.reader),
-                scripts: pair
-                    .failed
-                    .iter()
-                    .map(|(script, why)| (shown(script), shown(why)))
-                    .collect(),
+    let failed = |(seq, pair): (usize, &CrossResult)| {
+        let scripts = pair.failed.iter();
+        let scripts = scripts.map(|(script, why)| json!([shown(script), shown(why)]));
+        (!pair.failed.is_empty()).then(|| {
+            json!({
+                "seq": seq,
+                "writer": name(pair.writer),
+                "reader": name(pair.reader),
+                "scripts": scripts.collect::<Value>(),
             })
-            .collect(),
-        writers: writers.iter().map(|writer| row(*writer)).collect(),
-        readers: readers.iter().map(|reader| name(*reader)).collect(),
-    })
+        })
+    };
+    Some(json!({
+        "failed": pairs.iter().enumerate().filter_map(failed).collect::<Value>(),
+        "writers": writers.iter().map(|writer| row(*writer)).collect::<Value>(),
+        "readers": readers.iter().map(|reader| name(*reader)).collect::<Value>(),
+    }))
 }
 
-fn cross_cell(pair: Option<(usize, &CrossResult)>, writer: &str, reader: &str) -> CrossCell {
+fn cross_cell(pair: Option<(usize, &CrossResult)>, writer: &str, reader: &str) -> Value {
     let tally = pair.map(|(_, pair)| Tally::of_pair(pair));
     let (state, text, words) = texts(tally.unwrap_or_default());
-    CrossCell {
-        state,
-        text,
-        label: format!("{reader} reads what {writer} writes: {words}"),
-        pair: pair
-            .filter(|(_, pair)| !pair.failed.is_empty())
-            .map(|(seq, _)| seq),
-    }
+    let failed = pair.filter(|(_, pair)| !pair.failed.is_empty());
+    json!({
+        "state": state,
+        "text": text,
+        "label": format!("{reader} reads what {writer} writes: {words}"),
+        // The position of the writer–reader pair on the page, if the pair failed.
+        "pair": failed.map(|(seq, _)| seq),
+    })
 }

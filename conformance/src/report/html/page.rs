@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::cause::{CauseView, causes};
 use super::failure::wire;
-use super::matrix::{CrossView, GroupView, cross, groups};
-use super::rule::{RuleText, named};
-use crate::report::tally::{Scores, Tally, columns, share};
+use super::matrix::{cross, groups};
+use super::rule::named;
+use crate::report::tally::{Column, Scores, Tally, columns, share};
 use crate::report::{summary, verdict, words};
 use crate::results::{CaseResult, Made, Outcome, Results, State, Testee};
 use atf_report::html::{shown, shown_value};
@@ -21,59 +22,19 @@ pub(super) struct Page {
     editions: Vec<(&'static str, String)>,
     seconds: String,
     scores: String,
-    testees: Vec<TesteeView>,
+    testees: Vec<Value>,
     stale: Vec<String>,
-    columns: Vec<ColumnView>,
-    groups: Vec<GroupView>,
-    cross: Option<CrossView>,
+    columns: Vec<Value>,
+    groups: Vec<Value>,
+    cross: Option<Value>,
     causes: Vec<CauseView>,
-    results: Vec<ResultView>,
+    results: Vec<Value>,
     roles: BTreeSet<&'static str>,
     wires: BTreeSet<String>,
     rules: BTreeSet<String>,
     /// The full text of each rule that a failure mentions.
-    texts: Vec<RuleText>,
+    texts: Vec<Value>,
     made: Option<Made>,
-}
-
-#[derive(Serialize)]
-struct TesteeView {
-    name: String,
-    version: String,
-    url: Option<String>,
-    roles: String,
-    wire: String,
-    features: String,
-    refused: Option<String>,
-    /// The share of the cases that was graded, in percent.
-    share: u64,
-    /// The worst crash and the number of others, if there are crashes.
-    crash: Option<String>,
-    tally: Tally,
-    scores: Scores,
-}
-
-/// An implementation in a role.
-#[derive(Serialize)]
-struct ColumnView {
-    name: String,
-    role: &'static str,
-}
-
-/// A row of the results table.
-#[derive(Serialize)]
-struct ResultView {
-    state: &'static str,
-    testee: usize,
-    name: String,
-    role: &'static str,
-    case: String,
-    wire: Option<String>,
-    rules: String,
-    milliseconds: String,
-    /// The number of the result's failure on the page.
-    failure: Option<usize>,
-    why: Option<String>,
 }
 
 impl Page {
@@ -81,6 +42,10 @@ impl Page {
         let tally = Tally::count(&results.cases);
         let editions = results.editions.all();
         let cases = &results.cases;
+        let column = |(testee, role): Column| {
+            let name = shown(&words::name(results, testee));
+            json!({"name": name, "role": role.name()})
+        };
         Self {
             is_good: verdict::is_good(results),
             headline: verdict::headline(results),
@@ -92,13 +57,7 @@ impl Page {
                 .map(|(seq, it)| testee(results, seq, it))
                 .collect(),
             stale: results.stale.iter().map(|line| shown(line)).collect(),
-            columns: columns(results)
-                .into_iter()
-                .map(|(testee, role)| ColumnView {
-                    name: shown(&words::name(results, testee)),
-                    role: role.name(),
-                })
-                .collect(),
+            columns: columns(results).into_iter().map(column).collect(),
             groups: groups(results),
             cross: cross(results),
             causes: causes(results),
@@ -124,44 +83,48 @@ impl Page {
     }
 }
 
-fn testee(results: &Results, seq: usize, testee: &Testee) -> TesteeView {
+fn testee(results: &Results, seq: usize, testee: &Testee) -> Value {
     let cases = results.cases_of(seq);
     let wires: Vec<_> = testee.wire.iter().map(ToString::to_string).collect();
     let roles: Vec<_> = testee.roles.iter().map(|role| role.name()).collect();
     // Link to the home page only if its URL in the manifest is a web address.
     let is_page = |url: &&String| url.starts_with("https://") || url.starts_with("http://");
-    TesteeView {
-        name: shown(&testee.name),
-        version: shown(&testee.version),
-        url: testee.url.as_ref().filter(is_page).cloned(),
-        roles: roles.join(", "),
-        wire: wires.join(", "),
-        features: shown(&testee.features.join(", ")),
-        refused: testee.refused.as_deref().map(shown),
-        share: share(cases.clone()),
-        crash: summary::worst_crash(cases.clone()).map(|crash| shown(&crash)),
-        tally: Tally::count(cases.clone()),
-        scores: Scores::count(cases),
-    }
+    json!({
+        "name": shown(&testee.name),
+        "version": shown(&testee.version),
+        "url": testee.url.as_ref().filter(is_page),
+        "roles": roles.join(", "),
+        "wire": wires.join(", "),
+        "features": shown(&testee.features.join(", ")),
+        "refused": testee.refused.as_deref().map(shown),
+        // The share of the cases that was graded, in percent.
+        "share": share(cases.clone()),
+        "crash": summary::worst_crash(cases.clone()).map(|crash| shown(&crash)),
+        "tally": Tally::count(cases.clone()),
+        "scores": Scores::count(cases),
+    })
 }
 
-fn result(results: &Results, seq: usize, case: &CaseResult) -> ResultView {
+/// Returns a row of the results table.
+fn result(results: &Results, seq: usize, case: &CaseResult) -> Value {
     let state = case.state();
     let is_failure = matches!(state, State::Failed | State::Known);
-    ResultView {
-        state: state.name(),
-        testee: case.testee,
-        name: shown(&words::name(results, case.testee)),
-        role: case.role.name(),
-        case: shown(&case.case),
-        wire: wire(&case.case),
-        rules: shown(&case.rules.join(" ")),
-        milliseconds: format!("{:.0}", case.elapsed.as_secs_f64() * 1000.0),
-        failure: is_failure.then_some(seq),
-        why: match &case.outcome {
-            Outcome::Passed => Some(shown(&words::notes(case).join("; "))),
-            Outcome::Skipped { why } => Some(shown(why)),
-            Outcome::Failed { class, .. } => Some(class.name().to_owned()),
-        },
-    }
+    let why = match &case.outcome {
+        Outcome::Passed => shown(&words::notes(case).join("; ")),
+        Outcome::Skipped { why } => shown(why),
+        Outcome::Failed { class, .. } => class.name().to_owned(),
+    };
+    json!({
+        "state": state.name(),
+        "testee": case.testee,
+        "name": shown(&words::name(results, case.testee)),
+        "role": case.role.name(),
+        "case": shown(&case.case),
+        "wire": wire(&case.case),
+        "rules": shown(&case.rules.join(" ")),
+        "milliseconds": format!("{:.0}", case.elapsed.as_secs_f64() * 1000.0),
+        // The number of the result's failure on the page.
+        "failure": is_failure.then_some(seq),
+        "why": why,
+    })
 }

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::charge;
 use crate::results::{Outcome, Results};
-use crate::rules::{self, Decision, Exclusion};
+use crate::rules::{self, Decision, Exclusion, Rule};
 use atf_report::html::shown;
 
 /// A rule's id, with a link to its text if the spec defines the rule.
@@ -32,37 +33,8 @@ impl RuleLink {
     }
 }
 
-/// The full text of a rule.
-#[derive(Serialize)]
-pub(super) struct RuleText {
-    id: &'static str,
-    /// The rule's anchor in the reference.
-    anchor: String,
-    rule: &'static str,
-    severity: &'static str,
-    note: Option<&'static str>,
-    excludes: Vec<String>,
-    sources: Vec<SourceText>,
-    decisions: Vec<DecisionText>,
-}
-
-#[derive(Serialize)]
-struct SourceText {
-    id: &'static str,
-    title: &'static str,
-}
-
-#[derive(Serialize)]
-struct DecisionText {
-    topic: &'static str,
-    question: &'static str,
-    answer: &'static str,
-    reason: &'static str,
-    sources: String,
-}
-
-/// Returns the rules that failures mention, in the spec's order.
-pub(super) fn named(results: &Results) -> Vec<RuleText> {
+/// Returns the full texts of the rules that failures mention, in the spec's order.
+pub(super) fn named(results: &Results) -> Vec<Value> {
     let mut named = BTreeSet::new();
     for case in &results.cases {
         if let Outcome::Failed { differences, .. } = &case.outcome {
@@ -71,20 +43,23 @@ pub(super) fn named(results: &Results) -> Vec<RuleText> {
         }
     }
     let all = rules::ALL.iter().filter(|rule| named.contains(rule.id));
-    all.map(|rule| RuleText {
-        id: rule.id,
-        anchor: rule.id.to_ascii_lowercase(),
-        rule: rule.rule,
-        severity: rule.severity.name(),
-        note: rule.note,
-        excludes: rule.excludes.iter().map(excluded).collect(),
-        sources: rule.sources.iter().map(|id| source(id)).collect(),
-        decisions: { rule.settled_by.iter() }
-            .filter_map(|topic| rules::decision(topic))
-            .map(decision)
-            .collect(),
+    all.copied().map(text).collect()
+}
+
+fn text(rule: &Rule) -> Value {
+    let decisions = rule.settled_by.iter();
+    let decisions = decisions.filter_map(|topic| rules::decision(topic));
+    json!({
+        "id": rule.id,
+        // The rule's anchor in the reference.
+        "anchor": rule.id.to_ascii_lowercase(),
+        "rule": rule.rule,
+        "severity": rule.severity.name(),
+        "note": rule.note,
+        "excludes": rule.excludes.iter().map(excluded).collect::<Value>(),
+        "sources": rule.sources.iter().map(|id| source(id)).collect::<Value>(),
+        "decisions": decisions.map(decision).collect::<Value>(),
     })
-    .collect()
 }
 
 /// Returns a wrong verdict and the reason in one sentence.
@@ -102,20 +77,17 @@ fn excluded(exclusion: &Exclusion) -> String {
     format!("{verdict}{when} ({})", reasons.join(" "))
 }
 
-fn source(id: &'static str) -> SourceText {
-    let mut all = rules::SOURCES.iter();
-    let title = all
-        .find(|(known, _)| *known == id)
-        .map_or("", |(_, title)| title);
-    SourceText { id, title }
+fn source(id: &str) -> Value {
+    let found = rules::SOURCES.iter().find(|(known, _)| *known == id);
+    json!({"id": id, "title": found.map_or("", |(_, title)| title)})
 }
 
-fn decision(decision: &'static Decision) -> DecisionText {
-    DecisionText {
-        topic: decision.topic,
-        question: decision.question,
-        answer: decision.answer,
-        reason: decision.reason,
-        sources: decision.sources.join(", "),
-    }
+fn decision(decision: &Decision) -> Value {
+    json!({
+        "topic": decision.topic,
+        "question": decision.question,
+        "answer": decision.answer,
+        "reason": decision.reason,
+        "sources": decision.sources.join(", "),
+    })
 }

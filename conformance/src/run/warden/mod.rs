@@ -58,10 +58,8 @@ struct Job {
     command: Vec<String>,
     /// The working folder, which is also `TMPDIR`.
     folder: PathBuf,
-    time: Duration,
-    memory: u64,
-    output: u64,
-    file_size: Option<u64>,
+    #[serde(flatten)]
+    limits: Limits,
     /// The request to a persistent process, a line. The process is started only if this warden has
     /// none yet.
     request: Option<String>,
@@ -174,15 +172,11 @@ impl Warden {
         limits: &Limits,
         interrupt: &AtomicUsize,
     ) -> io::Result<Ended> {
-        self.send(&job(command, folder, limits), limits, interrupt)
+        self.send(command, folder, None, limits, interrupt)
     }
 
     /// Sends a request to this warden's persistent process, which is started first if necessary.
     /// The limits apply to this request. Unless the end is [`End::Answered`], the process has ended.
-    ///
-    /// # Errors
-    ///
-    /// As for [`run`](Self::run).
     pub(super) fn ask(
         &mut self,
         command: &[String],
@@ -191,16 +185,24 @@ impl Warden {
         limits: &Limits,
         interrupt: &AtomicUsize,
     ) -> io::Result<Ended> {
-        let job = Job {
-            request: Some(request),
-            ..job(command, folder, limits)
-        };
-        self.send(&job, limits, interrupt)
+        self.send(command, folder, Some(request), limits, interrupt)
     }
 
     /// Sends a job to the warden and waits for the answer.
-    fn send(&mut self, job: &Job, limits: &Limits, interrupt: &AtomicUsize) -> io::Result<Ended> {
-        let mut line = serde_json::to_vec(job)?;
+    fn send(
+        &mut self,
+        command: &[String],
+        folder: &Path,
+        request: Option<String>,
+        limits: &Limits,
+        interrupt: &AtomicUsize,
+    ) -> io::Result<Ended> {
+        let mut line = serde_json::to_vec(&Job {
+            command: command.to_vec(),
+            folder: folder.to_owned(),
+            limits: *limits,
+            request,
+        })?;
         line.push(b'\n');
         let input = self.input.as_mut();
         // A warden that could not be started has already answered and no longer reads.
@@ -242,18 +244,6 @@ impl Warden {
         }
         #[cfg(not(unix))]
         false
-    }
-}
-
-fn job(command: &[String], folder: &Path, limits: &Limits) -> Job {
-    Job {
-        command: command.to_vec(),
-        folder: folder.to_owned(),
-        time: limits.time,
-        memory: limits.memory,
-        output: limits.output,
-        file_size: limits.file_size,
-        request: None,
     }
 }
 

@@ -27,7 +27,6 @@ pub(super) enum Change {
 /// A function that is called with each change of a process, on any thread.
 pub(super) type Notify = Arc<dyn Fn(Change) + Send + Sync>;
 
-/// A running process.
 pub(super) struct Process {
     /// The number of the job that started the process.
     pub(super) number: u64,
@@ -63,7 +62,7 @@ impl Process {
         };
         let line = job.request.is_some().then(|| notifies(|| Change::Line));
         let output = process.stdout.take().ok_or_else(missing)?;
-        let limit = Arc::new(AtomicU64::new(job.output));
+        let limit = Arc::new(AtomicU64::new(job.limits.output));
         let current = Arc::clone(&limit);
         let current = move || current.load(Ordering::Relaxed);
         let output = bounded(output, current, line, notifies(|| Change::TooMuch))?;
@@ -88,11 +87,8 @@ impl Process {
         })
     }
 
-    /// Writes a request to a persistent process, whose answer may have `limit` bytes.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the process ended or wrote something since its last answer.
+    /// Writes a request to a persistent process, whose answer may have `limit` bytes. Fails if the
+    /// process ended or wrote something since its last answer.
     pub(super) fn ask(&mut self, request: &str, limit: u64) -> Result<(), End> {
         self.limit.store(limit, Ordering::Relaxed);
         if let Some(end) = &self.ended {
@@ -114,11 +110,7 @@ impl Process {
     }
 
     /// Takes the line that a persistent process answered, and what it wrote to standard error since
-    /// its last answer.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the line is too long, or if more output follows it.
+    /// its last answer. Fails if the line is too long, or if more output follows it.
     pub(super) fn answer(&self) -> Result<(Vec<u8>, String), End> {
         let mut line = self.output.with(std::mem::take);
         let end = line.iter().position(|byte| *byte == b'\n');
@@ -146,7 +138,7 @@ fn spawn(job: &Job) -> io::Result<Child> {
         .command
         .split_first()
         .ok_or_else(|| io::Error::other("no program"))?;
-    let mut command = match job.file_size {
+    let mut command = match job.limits.file_size {
         None => Command::new(program),
         // Signals that the shell ignores stay ignored after its `exec`.
         Some(_) => {
@@ -161,7 +153,7 @@ fn spawn(job: &Job) -> io::Result<Child> {
             shell
         }
     };
-    let _limit = job.file_size.map(FileSize::limit).transpose()?;
+    let _limit = job.limits.file_size.map(FileSize::limit).transpose()?;
     command
         .args(arguments)
         .current_dir(&job.folder)

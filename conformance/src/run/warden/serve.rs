@@ -137,14 +137,14 @@ impl Warden {
             Err(error) => return report_error(&error, start.elapsed()),
         };
         let requested = job.request.as_deref();
-        let end = match requested.map(|request| process.ask(request, job.output)) {
+        let end = match requested.map(|request| process.ask(request, job.limits.output)) {
             Some(Err(end)) => Ok(end),
             _ => self.watch(process.number, job, start),
         };
         let elapsed = start.elapsed();
         let end = match end {
             Ok(End::Answered) => match process.answer() {
-                Ok((answer, stderr)) => match memory_above(job.memory) {
+                Ok((answer, stderr)) => match memory_above(job.limits.memory) {
                     None => {
                         self.persistent = Some(process);
                         return report(Ok(End::Answered), stderr, elapsed, &answer);
@@ -165,8 +165,9 @@ impl Warden {
             stderr.push_str(&format!("[ended {left} leftover processes]\n"));
         }
         // A process may end before the warden has read its last output.
-        if output.len() as u64 > job.output {
-            return report(Ok(End::Output(job.output)), stderr, elapsed, &[]);
+        let limit = job.limits.output;
+        if output.len() as u64 > limit {
+            return report(Ok(End::Output(limit)), stderr, elapsed, &[]);
         }
         report(Ok(end), stderr, elapsed, &output)
     }
@@ -186,7 +187,7 @@ impl Warden {
     fn watch(&self, number: u64, job: &Job, start: Instant) -> Result<End, Gone> {
         let mut pause = Duration::from_millis(5);
         loop {
-            let left = job.time.saturating_sub(start.elapsed());
+            let left = job.limits.time.saturating_sub(start.elapsed());
             if left.is_zero() {
                 return Ok(End::Timeout);
             }
@@ -194,7 +195,7 @@ impl Warden {
                 Ok(Event::Process(which, change)) if which == number => match change {
                     Change::Ended(end) => return Ok(end),
                     Change::Line => return Ok(End::Answered),
-                    Change::TooMuch => return Ok(End::Output(job.output)),
+                    Change::TooMuch => return Ok(End::Output(job.limits.output)),
                 },
                 // Ignore late events of earlier jobs. The kit sends a job only after the previous
                 // answer.
@@ -203,7 +204,7 @@ impl Warden {
                     return Err(Gone);
                 }
                 Err(RecvTimeoutError::Timeout) => {
-                    if let Some(bytes) = memory_above(job.memory) {
+                    if let Some(bytes) = memory_above(job.limits.memory) {
                         return Ok(End::Memory(bytes));
                     }
                     pause = pause.saturating_mul(2).min(LOOK);

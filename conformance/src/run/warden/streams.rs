@@ -21,10 +21,6 @@ pub struct Stream<T> {
 
 impl<T: Default + Send + 'static> Stream<T> {
     /// Reads until `take` has enough or the stream ends.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the thread cannot be started.
     fn read(
         mut from: impl Read + Send + 'static,
         mut take: impl FnMut(&mut T, &[u8]) -> bool + Send + 'static,

@@ -29,11 +29,8 @@ impl Spared {
     /// Returns all current descendants of this process.
     pub(super) fn descendants() -> Self {
         let found = descendants(getpid()).into_iter();
-        Self(
-            found
-                .map(|process| (process, start_time(process)))
-                .collect(),
-        )
+        let found = found.map(|process| (process, start_time(process)));
+        Self(found.collect())
     }
 
     fn contains(&self, process: Pid) -> bool {

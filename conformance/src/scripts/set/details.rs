@@ -1,8 +1,8 @@
 //! Threads with details.
 
 use super::{
-    Builder, CALL, EXCEPTION, Happening, MODULE, RETURN, Recipe, event, events, nested, noise,
-    registers, type_of,
+    Builder, CALL, EXCEPTION, Happening, MODULE, RETURN, Recipe, details, event, events, nested,
+    noise, registers, type_of,
 };
 
 pub(super) const RECIPES: &[Recipe] = &[
@@ -39,14 +39,10 @@ pub(super) const RECIPES: &[Recipe] = &[
         ],
         "Calls and returns with registers and stack snapshots of 0 to 256 bytes.",
         |script| {
-            let sizes = [0, 1, 17, 255, 256].into_iter().enumerate();
-            details(
-                script,
-                sizes.map(|(seq, size)| {
-                    let event = nested(seq as u64);
-                    (event, registers(event.function_id, u64::MAX - 3, size))
-                }),
-            )
+            let events = (0..).map(nested).zip([0, 1, 17, 255, 256]);
+            let payload = |event: Happening, size| registers(event.function_id, u64::MAX - 3, size);
+            let events = events.map(|(event, size)| (event, payload(event, size)));
+            details(script, events)
         },
     ),
     Recipe::new(
@@ -152,18 +148,6 @@ pub(super) const RECIPES: &[Recipe] = &[
         },
     ),
 ];
-
-/// Adds these events and payloads to thread 0 and finalizes the thread.
-fn details(
-    script: &mut Builder,
-    events: impl IntoIterator<Item = (Happening, Vec<u8>)>,
-) -> &mut Builder {
-    script.open(0);
-    for (event, payload) in events {
-        script.detailed(0, event, type_of(event), payload);
-    }
-    script.finalize(0)
-}
 
 /// Adds events with payloads of these sizes.
 fn noisy(script: &mut Builder, sizes: impl IntoIterator<Item = usize>) -> &mut Builder {

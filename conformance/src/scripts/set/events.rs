@@ -52,11 +52,8 @@ pub(super) const RECIPES: &[Recipe] = &[
         &["ATF-IFTR-002", "ATF-IHDR-014", "ATF-IEVT-004"],
         "Endless recursion: the number of events and the last depth need more than 16 bits.",
         |script| {
-            let depths = 1..=65_537;
-            one_thread(
-                script,
-                depths.map(|depth| event(CALL, depth.into(), 1, depth)),
-            )
+            let calls = (1..=65_537).map(|depth| event(CALL, depth.into(), 1, depth));
+            one_thread(script, calls)
         },
     ),
     Recipe::new(
@@ -70,13 +67,11 @@ pub(super) const RECIPES: &[Recipe] = &[
         &["ATF-IEVT-001", "ATF-IFTR-007", "ATF-IHDR-016"],
         "Timestamps from 0 to the greatest u64, across the sign bits of 32 and 64 bits.",
         |script| {
-            one_thread(
-                script,
-                EXTREMES.map(|timestamp_ns| Happening {
-                    timestamp_ns,
-                    ..event(CALL, 0, 1, 1)
-                }),
-            )
+            let call = |timestamp_ns| Happening {
+                timestamp_ns,
+                ..event(CALL, 0, 1, 1)
+            };
+            one_thread(script, EXTREMES.map(call))
         },
     ),
     Recipe::new(
@@ -84,15 +79,13 @@ pub(super) const RECIPES: &[Recipe] = &[
         &["ATF-IFTR-003"],
         "The timestamps' lower halves are the footer's magic, and most other fields are 0.",
         |script| {
-            one_thread(
-                script,
-                [1, 2].map(|high: u64| Happening {
-                    timestamp_ns: high << 32 | u64::from(u32::from_le_bytes(*b"2ITA")),
-                    function_id: 0,
-                    event_kind: CALL,
-                    call_depth: 0,
-                }),
-            )
+            let call = |high: u64| Happening {
+                timestamp_ns: high << 32 | u64::from(u32::from_le_bytes(*b"2ITA")),
+                function_id: 0,
+                event_kind: CALL,
+                call_depth: 0,
+            };
+            one_thread(script, [1, 2].map(call))
         },
     ),
     Recipe::new(
@@ -100,13 +93,11 @@ pub(super) const RECIPES: &[Recipe] = &[
         &["ATF-IFTR-004"],
         "Functions from 0 to the greatest u64.",
         |script| {
-            one_thread(
-                script,
-                EXTREMES.map(|function_id| Happening {
-                    function_id,
-                    ..event(CALL, 0, 1, 1)
-                }),
-            )
+            let call = |function_id| Happening {
+                function_id,
+                ..event(CALL, 0, 1, 1)
+            };
+            one_thread(script, EXTREMES.map(call))
         },
     ),
     Recipe::new(

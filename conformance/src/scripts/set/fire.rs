@@ -51,10 +51,7 @@ pub(super) const RECIPES: &[Recipe] = &[
         KEPT,
         "One thread is finalized and must stay finalized; the other is open at the kill.",
         |script| {
-            script.open(1).open(2);
-            for seq in 0..40 {
-                script.event(1, nested(seq)).event(2, nested(seq));
-            }
+            in_both(script.open(1).open(2), 40);
             script.finalize(1).flush(2).kill()
         },
     ),
@@ -75,10 +72,7 @@ pub(super) const RECIPES: &[Recipe] = &[
         KEPT,
         "One thread is closed while another continues and is finalized.",
         |script| {
-            script.open(1).open(2);
-            for seq in 0..20 {
-                script.event(1, nested(seq)).event(2, nested(seq));
-            }
+            in_both(script.open(1).open(2), 20);
             script.close(1).event(2, nested(20)).finalize(2)
         },
     ),
@@ -142,6 +136,13 @@ const fn full(name: &'static str, note: &'static str, limit: u64, make: Make) ->
     Recipe {
         limit: Some(limit),
         ..Recipe::new(name, FULL, note, make)
+    }
+}
+
+/// Adds this many events to each of the threads 1 and 2.
+fn in_both(script: &mut Builder, count: u64) {
+    for seq in 0..count {
+        script.event(1, nested(seq)).event(2, nested(seq));
     }
 }
 

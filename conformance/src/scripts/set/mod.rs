@@ -177,6 +177,18 @@ fn events(script: &mut Builder, seqs: std::ops::Range<u64>) -> &mut Builder {
     script
 }
 
+/// Adds these events and payloads to thread 0 and finalizes the thread.
+fn details(
+    script: &mut Builder,
+    events: impl IntoIterator<Item = (Happening, Vec<u8>)>,
+) -> &mut Builder {
+    script.open(0);
+    for (event, payload) in events {
+        script.detailed(0, event, type_of(event), payload);
+    }
+    script.finalize(0)
+}
+
 /// Returns the `event_type` for the details of a call or return.
 const fn type_of(event: Happening) -> u16 {
     match event.event_kind {

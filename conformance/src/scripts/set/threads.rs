@@ -1,6 +1,6 @@
 //! Sessions with several threads, and the platform fields of headers.
 
-use super::{Builder, CALL, Make, Recipe, event, nested, noise, type_of};
+use super::{Builder, CALL, Make, Recipe, details, event, nested, noise, type_of};
 
 pub(super) const RECIPES: &[Recipe] = &[
     Recipe::new(
@@ -32,14 +32,7 @@ pub(super) const RECIPES: &[Recipe] = &[
             "deep-folder",
             &["ATF-SESS-001", "ATF-SESS-002"],
             "The path of the folder is longer than 1,023 bytes.",
-            |script| {
-                script.open(0);
-                for seq in 0..3 {
-                    let event = nested(seq);
-                    script.detailed(0, event, type_of(event), noise(5));
-                }
-                script.finalize(0)
-            },
+            |script| details(script, (0..3).map(|seq| (nested(seq), noise(5)))),
         )
     },
     Recipe::new(

@@ -1,25 +1,19 @@
 //! Tests that sessions recovered by the library break no structural rule, regardless of the damage,
 //! and that the report names the rules that the checker reports.
 
-#[allow(
-    dead_code,
-    unused_imports,
-    reason = "only the tests of the rules use the rest"
-)]
-mod support;
-
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use atf::Wire;
 use atf::rewrite::{ConvertOptions, RecoverOptions, Report, ScrubOptions, convert, recover, scrub};
 use atf::rules::Severity;
+use atf_conformance::corpus::trace::{DETAIL, INDEX, MANIFEST, OTHER, RING, Trace};
 use atf_conformance::{Checked, corpus};
+use atf_samples::files::{Bytes, crc32c, padded};
 use serde_json::Value;
-use support::files::{Bytes, crc32c};
-use support::trace::{OTHER, RING};
-use support::{DETAIL, INDEX, MANIFEST, Outcome, Trace};
 use tempfile::TempDir;
+
+use crate::outcome::Outcome;
 
 /// A deterministic random number generator (xorshift).
 struct Random(u64);
@@ -51,7 +45,7 @@ fn leave_ring(trace: &mut Trace, random: &mut Random) -> String {
         .u16(0)
         .u32(7)
         .u32(0);
-    let mut areas = [INDEX, DETAIL].map(|file| {
+    let areas = [INDEX, DETAIL].map(|file| {
         let bytes = trace.file(file);
         // Drop the footer.
         let end = bytes.len() - 64;
@@ -60,21 +54,18 @@ fn leave_ring(trace: &mut Trace, random: &mut Random) -> String {
         (file, bytes[..end].to_vec(), start, size)
     });
     for (at, (_, bytes, start, _)) in areas.iter().enumerate() {
-        let number = |value: usize| value as u64;
-        ring.u64(number(CAPACITY)).u64(number(*start));
-        ring.u64(number(bytes.len() - start));
+        ring.u64(CAPACITY as u64).u64(*start as u64);
+        ring.u64((bytes.len() - start) as u64);
         if at == 0 {
-            let checksum = |area: usize| {
-                let (_, bytes, start, _) = &areas[area];
-                crc32c(&bytes[64..*start])
-            };
-            ring.u32(checksum(0)).u32(checksum(1));
+            for (_, bytes, start, _) in &areas {
+                ring.u32(crc32c(&bytes[64..*start]));
+            }
         }
     }
     ring.raw(&[0; 56]);
-    for (file, bytes, start, size) in &mut areas {
-        ring.raw(&bytes[*start..]);
-        ring.raw(&vec![0; CAPACITY - (bytes.len() - *start)]);
+    for (file, bytes, start, size) in &areas {
+        let zeros = CAPACITY - (bytes.len() - start);
+        ring.raw(&padded(&bytes[*start..], zeros));
         trace.put(file, &bytes[..*size]);
     }
     trace.put(RING, ring.0);
@@ -122,7 +113,7 @@ fn damage(trace: &mut Trace, has_ring: &mut bool, random: &mut Random) -> String
     }
 }
 
-/// Returns the broken structural rules and the files that break them.
+/// Describes the broken structural rules of a session.
 fn broken(path: &Path) -> Vec<String> {
     Checked::new(path).structural_faults()
 }
