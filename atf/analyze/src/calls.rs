@@ -11,7 +11,7 @@ use atf::thread::ThreadReader;
 use atf::trace::{Process, Thread, ThreadFiles};
 
 use crate::died::Deaths;
-use crate::unit::{Step, analysed, read, select};
+use crate::unit::{Step, problems_of, read, select};
 use crate::walk::{Began, Ended, Observer, Walk};
 use crate::{Options, Problem, ThreadTotals};
 
@@ -193,26 +193,35 @@ pub fn calls<V: CallVisitor>(
         visitor.thread_start(&ThreadStart { thread })?;
         let mut problems = Vec::new();
         let of_details = RefCell::new(Vec::new());
-        let calls = Calls::new(visitor, &of_details);
+        let calls = Calls {
+            visitor,
+            problems: &of_details,
+            folders: Vec::new(),
+            folder: None,
+            open: VecDeque::new(),
+            seen: 0,
+            next: 0,
+            result: Ok(()),
+        };
         let mut walk = Walk::new(thread.id(), options, calls);
         let end = read(thread, &mut problems, |step| {
             walk.step(&step);
-            match step {
-                Step::Files(files) => walk.observer.begin_folder(*files),
-                Step::Gap | Step::Hole(_) | Step::Event(..) => walk.observer.check(),
+            let calls = &mut walk.open.observer;
+            if let Step::Files(files, _) = step {
+                calls.folders.push(*files);
+                calls.show_last_folder();
             }
+            calls.check()
         })?;
-        let until_ns = end.as_ref().and_then(|end| deaths.until_ns(thread, end));
-        let (mut totals, mut calls) = walk.finish(until_ns);
-        calls.check()?;
-        if let Some(end) = &end {
+        let totals = end.map(|end| {
+            let (totals, mut calls) = walk.finish(thread, &end, &deaths);
             problems.extend(end.given_up(totals.given_up));
-        }
+            calls.check().map(|()| totals)
+        });
+        let totals = totals.transpose()?;
         add_new(&mut problems, of_details.take());
-        totals.losses = thread.losses();
-        totals.missing_events = end.as_ref().map_or(0, |end| end.missing_events);
-        let analysed = analysed(thread, end.map(|_| totals), problems);
-        visitor.thread_end(analysed.result.as_ref(), &analysed.problems)?;
+        let problems: Vec<_> = problems_of(thread, problems).collect();
+        visitor.thread_end(totals.as_ref(), &problems)?;
     }
     Ok(problems)
 }
@@ -232,7 +241,7 @@ struct Calls<'v, 'a, V: CallVisitor> {
     /// The folders found so far.
     folders: Vec<ThreadFiles<'a>>,
     /// The index of the folder that the visitor received last.
-    folder: usize,
+    folder: Option<usize>,
     /// The open calls, outermost first: those that the visitor has received, followed by those that
     /// started before the time range.
     open: VecDeque<Open>,
@@ -251,20 +260,7 @@ struct Open {
     self_ns: u64,
 }
 
-impl<'v, 'a, V: CallVisitor> Calls<'v, 'a, V> {
-    fn new(visitor: &'v mut V, problems: &'v RefCell<Vec<Error>>) -> Self {
-        Self {
-            visitor,
-            problems,
-            folders: Vec::new(),
-            folder: 0,
-            open: VecDeque::new(),
-            seen: 0,
-            next: 0,
-            result: Ok(()),
-        }
-    }
-
+impl<V: CallVisitor> Calls<'_, '_, V> {
     /// Returns the visitor's error.
     fn check(&mut self) -> Result<(), V::Error> {
         std::mem::replace(&mut self.result, Ok(()))
@@ -276,21 +272,12 @@ impl<'v, 'a, V: CallVisitor> Calls<'v, 'a, V> {
         }
     }
 
-    fn begin_folder(&mut self, files: ThreadFiles<'a>) -> Result<(), V::Error> {
-        self.folder = self.folders.len();
-        self.folders.push(files);
-        self.visitor.folder(&ThreadFolder {
-            files: &files,
-            problems: self.problems,
-        })
-    }
-
     /// Passes a folder to the visitor, unless the visitor received that folder last.
     fn show_folder(&mut self, folder: usize) {
         if let Some(files) = self.folders.get(folder).copied()
-            && folder != self.folder
+            && self.folder != Some(folder)
         {
-            self.folder = folder;
+            self.folder = Some(folder);
             let problems = self.problems;
             let folder = ThreadFolder {
                 files: &files,
@@ -309,6 +296,10 @@ impl<'v, 'a, V: CallVisitor> Calls<'v, 'a, V> {
             self.visit(|visitor| visitor.call_start(&start));
             self.seen = self.seen.saturating_add(1);
         }
+        self.show_last_folder();
+    }
+
+    fn show_last_folder(&mut self) {
         self.show_folder(self.folders.len().saturating_sub(1));
     }
 
@@ -326,6 +317,22 @@ impl<'v, 'a, V: CallVisitor> Calls<'v, 'a, V> {
                 end,
             };
             self.visit(|visitor| visitor.call_end(&ended));
+        }
+    }
+
+    /// Gives up the outermost call, after ending all calls inside it.
+    fn give_up(&mut self, number: u64, ended: &Ended) {
+        if self.open.front().is_none_or(|call| call.number != number) {
+            return;
+        }
+        if ended.is_counted {
+            self.show_all();
+            while !self.open.is_empty() {
+                self.end_innermost(ended, SpanEnd::GivenUp);
+            }
+        } else {
+            self.open.pop_front();
+            self.seen = self.seen.saturating_sub(1);
         }
     }
 }
@@ -380,23 +387,5 @@ impl<V: CallVisitor> Observer for Calls<'_, '_, V> {
     fn unmatched(&mut self, unmatched: &Unmatched, now_ns: u64) {
         self.show_all();
         self.visit(|visitor| visitor.unmatched(unmatched, now_ns));
-    }
-}
-
-impl<V: CallVisitor> Calls<'_, '_, V> {
-    /// Gives up the outermost call, after ending all calls inside it.
-    fn give_up(&mut self, number: u64, ended: &Ended) {
-        if self.open.front().is_none_or(|call| call.number != number) {
-            return;
-        }
-        if ended.is_counted {
-            self.show_all();
-            while !self.open.is_empty() {
-                self.end_innermost(ended, SpanEnd::GivenUp);
-            }
-        } else {
-            self.open.pop_front();
-            self.seen = self.seen.saturating_sub(1);
-        }
     }
 }

@@ -1,7 +1,6 @@
 //! Computes times, counts and durations per function.
 
 use std::cmp::Reverse;
-use std::num::NonZero;
 use std::sync::{Mutex, PoisonError};
 
 use atf::spans::Unmatched;
@@ -11,7 +10,7 @@ use crate::durations::Durations;
 use crate::merging::{Figures, Merged, Merging};
 use crate::table::{Place, Times};
 use crate::walk::{Began, Ended, Observer};
-use crate::{Options, Problem, ThreadTotals, Totals, on_any_cores, run};
+use crate::{Options, Problem, ThreadTotals, Totals, jobs, on_any_cores, run};
 
 /// The functions of a trace, from [`functions`].
 #[derive(Debug)]
@@ -107,12 +106,13 @@ impl Functions {
 #[must_use]
 pub fn functions(process: impl Into<Process>, options: &Options) -> Functions {
     let process = process.into();
-    on_any_cores(options, |options, jobs| read(&process, options, jobs))
+    on_any_cores(options, |options| read(&process, options))
 }
 
 /// Adds up the functions. Also returns whether some have no entry because of the limit.
-fn read(process: &Process, options: &Options, jobs: NonZero<usize>) -> (Functions, bool) {
+fn read(process: &Process, options: &Options) -> (Functions, bool) {
     let all = Mutex::new(Merged::new(options.max_functions, options.max_buckets));
+    let jobs = jobs(options.jobs);
     let new = || ByFunction(Merging::new(&all, jobs));
     let (threads, problems) = run(process, options, new);
     let all = all.into_inner().unwrap_or_else(PoisonError::into_inner);

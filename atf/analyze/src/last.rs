@@ -2,16 +2,16 @@
 
 use std::collections::VecDeque;
 
-use atf::Completeness;
 use atf::index::IndexEvent;
 use atf::manifest::Losses;
 use atf::spans::{CallStack, Paired, Span, SpanEnd};
 use atf::thread::Ring;
 use atf::trace::{Process, Thread};
+use atf::{Completeness, Error};
 
 use crate::died::Deaths;
-use crate::unit::{Step, Timed, analysed, read_all, select};
-use crate::{Analysed, Options, Problem, side_by_side};
+use crate::unit::{Step, Timed, read_all, select};
+use crate::{Options, Problem, side_by_side};
 
 /// How the threads of a trace ended, from [`last`].
 #[derive(Debug)]
@@ -115,7 +115,7 @@ fn of_thread(
     deaths: &Deaths,
     calls: usize,
     events: usize,
-) -> Analysed<LastOfThread> {
+) -> (Option<LastOfThread>, Vec<Error>) {
     let mut problems = Vec::new();
     let mut stack = CallStack::new();
     let mut given_up = 0_u64;
@@ -151,7 +151,7 @@ fn of_thread(
             let before = given_up_before_gaps.saturating_add(given_up);
             (given_up, given_up_before_gaps) = (0, before);
         }
-        Step::Files(_) | Step::Hole(_) => {}
+        Step::Files(..) | Step::Hole(_) => {}
     });
     let (mut open, mut outermost) = (Vec::new(), None);
     let mut open_count = given_up;
@@ -164,31 +164,32 @@ fn of_thread(
             }
         }
     });
-    let mut result = end.as_ref().map(|end| LastOfThread {
-        given_up,
-        thread: thread.id(),
-        event_count: end.event_count,
-        missing_events: end.missing_events,
-        out_of_order,
-        times,
-        open,
-        open_count,
-        open_until_ns: deaths.until_ns(thread, end).filter(|_| open_count > 0),
-        outermost,
-        events: latest.into(),
-        ring: None,
-        losses: thread.losses(),
-        completeness: end.completeness.clone(),
-        lost_footer: end.lost_footer,
-    });
-    if let (Some(end), Some(last)) = (&end, &mut result) {
+    let last = end.map(|end| {
         problems.extend(end.given_up(given_up.saturating_add(given_up_before_gaps)));
+        let mut last = LastOfThread {
+            given_up,
+            thread: thread.id(),
+            event_count: end.event_count,
+            missing_events: end.missing_events,
+            out_of_order,
+            times,
+            open,
+            open_count,
+            open_until_ns: deaths.until_ns(thread, &end).filter(|_| open_count > 0),
+            outermost,
+            events: latest.into(),
+            ring: None,
+            losses: thread.losses(),
+            completeness: end.completeness.clone(),
+            lost_footer: end.lost_footer,
+        };
         if last.is_unfinalized() {
             match end.ring() {
                 Ok(ring) => last.ring = ring,
                 Err(error) => problems.push(error),
             }
         }
-    }
-    analysed(thread, result, problems)
+        last
+    });
+    (last, problems)
 }

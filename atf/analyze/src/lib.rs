@@ -90,7 +90,7 @@ use atf::manifest::Losses;
 use atf::trace::{Process, Thread};
 
 use crate::died::Deaths;
-use crate::unit::{analysed, read_all, select};
+use crate::unit::{problems_of, read_all, select};
 use crate::walk::{Observer, Walk};
 
 pub use calls::{CallEnd, CallStart, CallVisitor, ThreadFolder, ThreadStart, calls};
@@ -102,6 +102,8 @@ pub use pairs::{Pair, Pairs, pairs};
 pub use pattern::Pattern;
 pub use table::Times;
 pub use tree::{Node, Tree, tree};
+#[doc(hidden)]
+pub use unit::{End, Step, Timed, read as read_thread};
 
 /// The part of a trace to analyse, and the limits of the analysis.
 #[derive(Debug, Clone)]
@@ -207,15 +209,6 @@ pub struct ThreadTotals {
     pub losses: Losses,
 }
 
-impl ThreadTotals {
-    fn new(thread: u32) -> Self {
-        Self {
-            thread,
-            ..Self::default()
-        }
-    }
-}
-
 /// The totals over several threads.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -294,12 +287,6 @@ pub struct Problem {
     pub error: Error,
 }
 
-/// An analysed thread: its result, unless it could not be opened, and its problems.
-struct Analysed<R> {
-    result: Option<R>,
-    problems: Vec<Problem>,
-}
-
 /// Returns how many threads to read in parallel: `chosen` or, by default, one per core.
 fn jobs(chosen: Option<NonZero<usize>>) -> NonZero<usize> {
     let cores = || thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
@@ -336,38 +323,33 @@ pub fn in_parallel<'i, T: Sync, R: Send>(
     results.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Runs `work` on threads in parallel, and returns the results in thread order. Adds the problems in
-/// the same order.
+/// Runs `work` on threads in parallel. Returns the results in thread order, except of threads that
+/// could not be opened, and adds the problems in the same order.
 fn side_by_side<'u, 'a, R: Send>(
     threads: &'u [Thread<'a>],
     options: &Options,
     problems: &mut Vec<Problem>,
-    work: impl Fn(&'u Thread<'a>) -> Analysed<R> + Sync,
+    work: impl Fn(&'u Thread<'a>) -> (Option<R>, Vec<Error>) + Sync,
 ) -> Vec<R> {
-    let analysed = in_parallel(threads, options.jobs, work).into_iter();
-    let results = analysed.filter_map(|one| {
-        problems.extend(one.problems);
-        one.result
+    let analysed = threads.iter().zip(in_parallel(threads, options.jobs, work));
+    let results = analysed.filter_map(|(thread, (result, errors))| {
+        problems.extend(problems_of(thread, errors));
+        result
     });
     results.collect()
 }
 
-/// Calls `read` with the number of threads to read in parallel. `read` also returns whether a limit
-/// was reached. If one was, calls `read` again to read one thread after another, so that the result
-/// does not depend on the number of cores.
-fn on_any_cores<T>(options: &Options, read: impl Fn(&Options, NonZero<usize>) -> (T, bool)) -> T {
-    let read = |jobs| {
+/// Calls `read`, which also returns whether a limit was reached. If one was, calls `read` again to
+/// read one thread after another, so that the result does not depend on the number of cores.
+fn on_any_cores<T>(options: &Options, read: impl Fn(&Options) -> (T, bool)) -> T {
+    let (result, is_full) = read(options);
+    if is_full && jobs(options.jobs).get() > 1 {
+        drop(result);
         let options = Options {
-            jobs: Some(jobs),
+            jobs: Some(NonZero::<usize>::MIN),
             ..options.clone()
         };
-        read(&options, jobs)
-    };
-    let jobs = jobs(options.jobs);
-    let (result, is_full) = read(jobs);
-    if is_full && jobs.get() > 1 {
-        drop(result);
-        return read(NonZero::<usize>::MIN).0;
+        return read(&options).0;
     }
     result
 }
@@ -384,14 +366,12 @@ fn run<O: Observer>(
         let mut problems = Vec::new();
         let mut walk = Walk::new(thread.id(), options, new());
         let end = read_all(thread, &mut problems, |step| walk.step(&step));
-        let result = end.map(|end| {
-            let (mut totals, _) = walk.finish(deaths.until_ns(thread, &end));
+        let totals = end.map(|end| {
+            let (totals, _) = walk.finish(thread, &end, &deaths);
             problems.extend(end.given_up(totals.given_up));
-            totals.losses = thread.losses();
-            totals.missing_events = end.missing_events;
             totals
         });
-        analysed(thread, result, problems)
+        (totals, problems)
     };
     let totals = side_by_side(&threads, options, &mut problems, work);
     (totals, problems)

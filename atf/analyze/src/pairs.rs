@@ -1,7 +1,6 @@
 //! Adds up times per pair of caller and callee.
 
 use std::cmp::Reverse;
-use std::num::NonZero;
 use std::sync::{Mutex, PoisonError};
 
 use atf::spans::Unmatched;
@@ -10,7 +9,7 @@ use atf::trace::Process;
 use crate::merging::{Merged, Merging};
 use crate::table::{Place, Times};
 use crate::walk::{Began, Ended, Observer};
-use crate::{Options, Problem, ThreadTotals, Totals, on_any_cores, run};
+use crate::{Options, Problem, ThreadTotals, Totals, jobs, on_any_cores, run};
 
 /// The pairs of caller and callee in a trace, from [`pairs`].
 #[derive(Debug)]
@@ -66,12 +65,13 @@ impl Pairs {
 #[must_use]
 pub fn pairs(process: impl Into<Process>, options: &Options) -> Pairs {
     let process = process.into();
-    on_any_cores(options, |options, jobs| read(&process, options, jobs))
+    on_any_cores(options, |options| read(&process, options))
 }
 
 /// Adds up the pairs. Also returns whether some have no entry because of the limit.
-fn read(process: &Process, options: &Options, jobs: NonZero<usize>) -> (Pairs, bool) {
+fn read(process: &Process, options: &Options) -> (Pairs, bool) {
     let all = Mutex::new(Merged::<Key, ()>::new(options.max_nodes, 0));
+    let jobs = jobs(options.jobs);
     let new = || ByPair(Merging::new(&all, jobs));
     let (threads, problems) = run(process, options, new);
     let all = all.into_inner().unwrap_or_else(PoisonError::into_inner);

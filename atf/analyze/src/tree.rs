@@ -2,7 +2,6 @@
 
 use std::cmp::Reverse;
 use std::mem;
-use std::num::NonZero;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use atf::spans::Unmatched;
@@ -11,7 +10,7 @@ use atf::trace::Process;
 use crate::places::{Keyed, Places};
 use crate::table::Times;
 use crate::walk::{Began, Ended, Observer};
-use crate::{Options, Problem, ThreadTotals, Totals, on_any_cores, run};
+use crate::{Options, Problem, ThreadTotals, Totals, jobs, on_any_cores, run};
 
 /// A call tree, from [`tree`].
 #[derive(Debug)]
@@ -67,13 +66,13 @@ impl Tree {
 #[must_use]
 pub fn tree(process: impl Into<Process>, options: &Options) -> Tree {
     let process = process.into();
-    on_any_cores(options, |options, jobs| read(&process, options, jobs))
+    on_any_cores(options, |options| read(&process, options))
 }
 
 /// Builds the tree. Also returns whether some calls have no node because of the limit.
-fn read(process: &Process, options: &Options, jobs: NonZero<usize>) -> (Tree, bool) {
+fn read(process: &Process, options: &Options) -> (Tree, bool) {
     let all = Mutex::new(Growing::new(options.max_nodes));
-    let least = NODES_OF_THREADS.min(options.max_nodes) / jobs;
+    let least = NODES_OF_THREADS.min(options.max_nodes) / jobs(options.jobs);
     let new = || Merging {
         all: &all,
         own: Growing::new(usize::MAX),

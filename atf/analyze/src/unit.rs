@@ -3,20 +3,21 @@
 use std::convert::Infallible;
 use std::mem;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use atf::Completeness;
-use atf::index::IndexEvent;
+use atf::index::{IndexEvent, IndexReader};
 use atf::spans::{CallStack, ThreadClock};
 use atf::thread::Ring;
 use atf::trace::{Process, Thread, ThreadFiles};
 use atf::{Error, ErrorKind, Result};
 
-use crate::{Analysed, Options, Problem};
+use crate::{Options, Problem};
 
 /// A step in reading a thread.
-pub(crate) enum Step<'s, 'a> {
-    /// The events that follow come from these files.
-    Files(&'s ThreadFiles<'a>),
+pub enum Step<'s, 'a> {
+    /// The events that follow come from these files, in this index.
+    Files(&'s ThreadFiles<'a>, &'s Arc<IndexReader>),
     /// Events are missing here.
     Gap,
     /// An event.
@@ -26,22 +27,24 @@ pub(crate) enum Step<'s, 'a> {
 }
 
 /// An event and its corrected time.
-pub(crate) struct Timed<'s> {
+pub struct Timed<'s> {
     /// The position, counted across all files.
-    pub(crate) seq: u64,
-    pub(crate) event: &'s IndexEvent,
+    pub seq: u64,
+    /// The event with its own timestamp.
+    pub event: &'s IndexEvent,
     /// The time on the thread's clock, which never goes back.
-    pub(crate) now_ns: u64,
+    pub now_ns: u64,
     /// Whether the event's own timestamp is less than the previous event's.
-    pub(crate) is_earlier: bool,
+    pub is_earlier: bool,
 }
 
 /// The state at the end of the last files that could be read.
 #[derive(Debug)]
-pub(crate) struct End<'a> {
+pub struct End<'a> {
     files: ThreadFiles<'a>,
     path: Option<PathBuf>,
-    pub(crate) completeness: Completeness,
+    /// How the last of these files ended.
+    pub completeness: Completeness,
     pub(crate) lost_footer: bool,
     pub(crate) missing_events: u64,
     /// The number of events read from all files.
@@ -83,7 +86,11 @@ pub(crate) fn read_all<'a>(
 
 /// Reads events until `take` returns an error, and adds the problems found. Returns `None` if no
 /// file could be opened.
-pub(crate) fn read<'a, E>(
+///
+/// # Errors
+///
+/// The errors of `take`.
+pub fn read<'a, E>(
     thread: &Thread<'a>,
     problems: &mut Vec<Error>,
     mut take: impl FnMut(Step<'_, 'a>) -> Result<(), E>,
@@ -107,7 +114,7 @@ pub(crate) fn read<'a, E>(
             take(Step::Gap)?;
         }
         has_gaps |= is_after_gap;
-        take(Step::Files(files))?;
+        take(Step::Files(files, &index))?;
         let first_seq = end.as_ref().map_or(0, |end| end.event_count);
         let mut seq = first_seq;
         let (mut may_have_holes, mut is_after_hole) = (None, false);
@@ -180,19 +187,14 @@ fn lost_footer(problem: &Error) -> bool {
     matches!(problem.kind(), ErrorKind::NotFinalized { is_cut: true, .. })
 }
 
-/// Combines the result with the thread's problems.
-pub(crate) fn analysed<R>(
+/// Returns the thread's problems.
+pub(crate) fn problems_of(
     thread: &Thread<'_>,
-    result: Option<R>,
-    problems: Vec<Error>,
-) -> Analysed<R> {
-    let problems = problems.into_iter();
+    errors: Vec<Error>,
+) -> impl Iterator<Item = Problem> + use<> {
     let thread = Some(thread.id());
-    let problems = problems.map(|error| Problem { thread, error });
-    Analysed {
-        result,
-        problems: problems.collect(),
-    }
+    let errors = errors.into_iter();
+    errors.map(move |error| Problem { thread, error })
 }
 
 impl End<'_> {

@@ -5,8 +5,10 @@ use std::path::PathBuf;
 
 use atf::index::IndexEvent;
 use atf::spans::{CallStack, Depth, Paired, SpanEnd, Unmatched};
+use atf::trace::Thread;
 
-use crate::unit::{Step, Timed};
+use crate::died::Deaths;
+use crate::unit::{End, Step, Timed};
 use crate::{EventPlace, Options, ThreadTotals};
 
 /// An observer that collects an analysis's results from a thread's calls.
@@ -63,18 +65,23 @@ pub(crate) struct Ended {
     pub(crate) is_counted: bool,
 }
 
-/// The open calls of a thread, with the observer's data for each.
+/// The state between a thread's events.
 pub(crate) struct Walk<'o, O: Observer> {
-    options: &'o Options,
-    pub(crate) observer: O,
     stack: CallStack,
-    /// One frame per open call, outermost first, in the order of `stack`.
-    frames: VecDeque<Frame<O::Place>>,
+    pub(crate) open: Open<'o, O>,
     /// The time of the latest event; `None` before the first event.
     now_ns: Option<u64>,
     /// The index file that is being read, and the position of its first event within the thread.
     file: (Option<PathBuf>, u64),
     next_seq: u64,
+}
+
+/// The open calls, with the observer's data for each, and the totals so far.
+pub(crate) struct Open<'o, O: Observer> {
+    options: &'o Options,
+    pub(crate) observer: O,
+    /// One frame per open call, outermost first, in the order of the stack.
+    frames: VecDeque<Frame<O::Place>>,
     /// Whether calls that are still open last at least until now, which is after the last event.
     is_minimum: bool,
     totals: ThreadTotals,
@@ -89,15 +96,20 @@ struct Frame<P> {
 impl<'o, O: Observer> Walk<'o, O> {
     pub(crate) fn new(thread: u32, options: &'o Options, observer: O) -> Self {
         Self {
-            options,
-            observer,
             stack: CallStack::new(),
-            frames: VecDeque::new(),
+            open: Open {
+                options,
+                observer,
+                frames: VecDeque::new(),
+                is_minimum: false,
+                totals: ThreadTotals {
+                    thread,
+                    ..ThreadTotals::default()
+                },
+            },
             now_ns: None,
             file: (None, 0),
             next_seq: 0,
-            is_minimum: false,
-            totals: ThreadTotals::new(thread),
         }
     }
 
@@ -107,15 +119,15 @@ impl<'o, O: Observer> Walk<'o, O> {
             Step::Event(timed) => self.event(timed),
             Step::Hole(seq) => {
                 self.next_seq = seq.saturating_add(1);
-                let is_within = |now_ns| self.options.contains(now_ns);
-                if self.now_ns.is_none_or(is_within) {
-                    self.totals.events = self.totals.events.saturating_add(1);
+                let Open {
+                    options, totals, ..
+                } = &mut self.open;
+                if self.now_ns.is_none_or(|now_ns| options.contains(now_ns)) {
+                    totals.events = totals.events.saturating_add(1);
                 }
             }
             Step::Gap => self.end_all(|stack, ended| stack.interrupt(ended)),
-            Step::Files(files) => {
-                self.file = (files.index_path(), self.next_seq);
-            }
+            Step::Files(files, _) => self.file = (files.index_path(), self.next_seq),
         }
     }
 
@@ -126,70 +138,72 @@ impl<'o, O: Observer> Walk<'o, O> {
         self.next_seq = seq.saturating_add(1);
         self.count(timed);
         self.advance(now_ns);
+        let open = &mut self.open;
         let depth = self.stack.push(seq, event, |paired| {
-            let at = At {
-                now_ns,
-                event: Some(event),
-                is_minimum: false,
-            };
-            let (frames, observer) = (&mut self.frames, &mut self.observer);
-            let totals = &mut self.totals;
-            end(frames, observer, totals, self.options, &at, &paired);
+            open.end(now_ns, Some(event), &paired);
         });
         if event.event_kind.opens_call() {
-            let caller = self.frames.back().map(|frame| frame.place);
+            let caller = open.frames.back().map(|frame| frame.place);
             let began = Began {
                 event,
                 depth,
-                now_ns: self.options.clip(now_ns),
-                is_within: self.options.contains(now_ns),
+                now_ns: open.options.clip(now_ns),
+                is_within: open.options.contains(now_ns),
             };
-            let place = self.observer.call(caller, &began);
-            self.frames.push_back(Frame {
+            let place = open.observer.call(caller, &began);
+            open.frames.push_back(Frame {
                 place,
                 start_ns: now_ns,
             });
-            let open = self.frames.iter_mut().map(|frame| &mut frame.place);
-            self.observer.tidy(open);
+            let places = open.frames.iter_mut().map(|frame| &mut frame.place);
+            open.observer.tidy(places);
         }
     }
 
     /// Ends the calls that are open after the last event or, if they are known to have lasted
-    /// longer, at `until_ns`.
-    pub(crate) fn finish(mut self, until_ns: Option<u64>) -> (ThreadTotals, O) {
+    /// longer, at the process's last event.
+    pub(crate) fn finish(
+        mut self,
+        thread: &Thread<'_>,
+        end: &End<'_>,
+        deaths: &Deaths,
+    ) -> (ThreadTotals, O) {
+        let until_ns = deaths.until_ns(thread, end);
         if let Some(until_ns) = until_ns.filter(|until_ns| self.now_ns < Some(*until_ns))
-            && !self.frames.is_empty()
+            && !self.open.frames.is_empty()
         {
             self.advance(until_ns);
-            self.is_minimum = true;
+            self.open.is_minimum = true;
         }
         self.end_all(|stack, ended| stack.finish(ended));
-        self.observer.finish();
-        (self.totals, self.observer)
+        let Open {
+            mut observer,
+            mut totals,
+            ..
+        } = self.open;
+        observer.finish();
+        totals.losses = thread.losses();
+        totals.missing_events = end.missing_events;
+        (totals, observer)
     }
 
     /// Ends all calls at the current time. `end_stack` ends the calls on the stack.
     fn end_all(&mut self, end_stack: impl FnOnce(&mut CallStack, &mut dyn FnMut(Paired))) {
-        let Some(now_ns) = self.now_ns else {
-            return;
-        };
-        end_stack(&mut self.stack, &mut |paired| {
-            let at = At {
-                now_ns,
-                event: None,
-                is_minimum: self.is_minimum,
-            };
-            let (frames, observer) = (&mut self.frames, &mut self.observer);
-            let totals = &mut self.totals;
-            end(frames, observer, totals, self.options, &at, &paired);
-        });
+        if let Some(now_ns) = self.now_ns {
+            let open = &mut self.open;
+            end_stack(&mut self.stack, &mut |paired| {
+                open.end(now_ns, None, &paired);
+            });
+        }
     }
 
-    /// Counts an event.
     fn count(&mut self, timed: &Timed<'_>) {
-        let (now_ns, totals) = (timed.now_ns, &mut self.totals);
-        if !self.options.contains(now_ns) {
-            if now_ns > self.options.to_ns {
+        let Open {
+            options, totals, ..
+        } = &mut self.open;
+        let now_ns = timed.now_ns;
+        if !options.contains(now_ns) {
+            if now_ns > options.to_ns {
                 totals.later_events = totals.later_events.saturating_add(1);
             }
             return;
@@ -211,73 +225,60 @@ impl<'o, O: Observer> Walk<'o, O> {
     /// Adds the time until `now_ns` to the innermost open call.
     fn advance(&mut self, now_ns: u64) {
         let before_ns = self.now_ns.replace(now_ns).unwrap_or(now_ns);
-        let (start_ns, end_ns) = (self.options.clip(before_ns), self.options.clip(now_ns));
+        let open = &mut self.open;
+        let (start_ns, end_ns) = (open.options.clip(before_ns), open.options.clip(now_ns));
         let ns = end_ns.saturating_sub(start_ns);
         if ns > 0
-            && let Some(frame) = self.frames.back()
+            && let Some(frame) = open.frames.back()
         {
-            self.observer.spend(frame.place, ns);
-            self.totals.busy_ns = self.totals.busy_ns.saturating_add(ns);
+            open.observer.spend(frame.place, ns);
+            open.totals.busy_ns = open.totals.busy_ns.saturating_add(ns);
         }
     }
 }
 
-/// The end of a call.
-struct At<'e> {
-    now_ns: u64,
-    event: Option<&'e IndexEvent>,
-    /// Whether the call lasts at least until then.
-    is_minimum: bool,
-}
-
-#[expect(clippy::expect_used, reason = "an open call has a frame")]
-fn end<O: Observer>(
-    frames: &mut VecDeque<Frame<O::Place>>,
-    observer: &mut O,
-    totals: &mut ThreadTotals,
-    options: &Options,
-    at: &At<'_>,
-    paired: &Paired,
-) {
-    let now_ns = at.now_ns;
-    let span = match paired {
-        Paired::Span(span) => span,
-        Paired::Unmatched(unmatched) => {
-            if options.contains(now_ns) {
-                totals.unmatched = totals.unmatched.saturating_add(1);
-                observer.unmatched(unmatched, now_ns);
+impl<O: Observer> Open<'_, O> {
+    /// Ends a call, or counts a return without one. `event` is the one that ended it.
+    #[expect(clippy::expect_used, reason = "an open call has a frame")]
+    fn end(&mut self, now_ns: u64, event: Option<&IndexEvent>, paired: &Paired) {
+        let (options, totals) = (self.options, &mut self.totals);
+        let span = match paired {
+            Paired::Span(span) => span,
+            Paired::Unmatched(unmatched) => {
+                if options.contains(now_ns) {
+                    totals.unmatched = totals.unmatched.saturating_add(1);
+                    self.observer.unmatched(unmatched, now_ns);
+                }
+                return;
             }
-            return;
+        };
+        let frame = match span.end {
+            SpanEnd::GivenUp => {
+                totals.given_up = totals.given_up.saturating_add(1);
+                self.frames.pop_front()
+            }
+            _ => self.frames.pop_back(),
+        };
+        let frame = frame.expect("each open call has a frame");
+        let is_counted = options.overlaps(frame.start_ns, now_ns);
+        let is_known = span.end.is_known();
+        let is_minimum = self.is_minimum && span.end == SpanEnd::Open;
+        if is_counted {
+            totals.calls = totals.calls.saturating_add(1);
+            totals.open = totals.open.saturating_add((!is_known).into());
+            totals.at_least = totals.at_least.saturating_add(is_minimum.into());
         }
-    };
-    let frame = match span.end {
-        SpanEnd::GivenUp => {
-            totals.given_up = totals.given_up.saturating_add(1);
-            frames.pop_front()
-        }
-        _ => frames.pop_back(),
-    };
-    let frame = frame.expect("each open call has a frame");
-    let is_counted = options.overlaps(frame.start_ns, now_ns);
-    let is_known = span.end.is_known();
-    let is_minimum = at.is_minimum && span.end == SpanEnd::Open;
-    if is_counted {
-        totals.calls = totals.calls.saturating_add(1);
-        totals.open = totals.open.saturating_add((!is_known).into());
-        totals.at_least = totals.at_least.saturating_add(is_minimum.into());
+        let end_ns = options.clip(now_ns);
+        let is_event = matches!(span.end, SpanEnd::Return | SpanEnd::Exception);
+        let ended = Ended {
+            now_ns: end_ns,
+            duration_ns: end_ns.saturating_sub(options.clip(frame.start_ns)),
+            how: span.end,
+            event: event.copied().filter(|_| is_event),
+            is_known,
+            is_minimum,
+            is_counted,
+        };
+        self.observer.end(frame.place, &ended);
     }
-    let end_ns = options.clip(now_ns);
-    let ended = Ended {
-        now_ns: end_ns,
-        duration_ns: end_ns.saturating_sub(options.clip(frame.start_ns)),
-        how: span.end,
-        event: at
-            .event
-            .copied()
-            .filter(|_| matches!(span.end, SpanEnd::Return | SpanEnd::Exception)),
-        is_known,
-        is_minimum,
-        is_counted,
-    };
-    observer.end(frame.place, &ended);
 }

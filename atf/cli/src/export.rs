@@ -45,7 +45,6 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    /// Returns the paths of the trace.
     pub(crate) fn paths(&self) -> Result<Cow<'_, [PathBuf]>, Failure> {
         or_newest(&self.paths)
     }

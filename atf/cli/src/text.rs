@@ -100,9 +100,7 @@ impl fmt::Display for Extent {
 
 /// A time in seconds since the origin, negative before it. Without an origin, the time is absolute.
 pub(crate) struct Since {
-    /// The time, in nanoseconds.
     pub(crate) time_ns: u64,
-    /// The origin, in nanoseconds.
     pub(crate) origin_ns: Option<u64>,
 }
 

@@ -222,7 +222,6 @@ impl TimedProcess {
         *self.counts_losses.get_or_init(counts) && totals.threads >= threads as u64
     }
 
-    /// Returns the ids of the threads.
     fn thread_ids(&self) -> BTreeSet<u32> {
         self.threads().iter().map(Thread::id).collect()
     }
@@ -236,7 +235,6 @@ impl TimedProcess {
     }
 }
 
-/// Returns the number of unwritten events.
 pub(crate) fn unwritten_events(missing: Option<Missing>) -> Option<u64> {
     match missing? {
         Missing::Unwritten { events, .. } => Some(events),

@@ -1,4 +1,4 @@
-//! Passes the calls of a process to a sink.
+//! Passes the calls of a trace to a sink in one pass.
 
 use std::mem;
 
@@ -12,11 +12,82 @@ use atf_analyze::{
 };
 
 use crate::notes::{foreign_details, notes_of};
-use crate::process::has_detail_fields;
-use crate::{Detail, End, Error, Sink, Start, Thread, ThreadEnd, TraceInfo};
+use crate::process::{self, has_detail_fields, losses_without_files, until_latest};
+use crate::sink::LATEST_NS;
+use crate::{Detail, End, Error, ProcessInfo, Sink, Start, Summary, Thread, ThreadEnd, TraceInfo};
+
+/// Passes the calls of processes that share a clock to a sink.
+///
+/// # Errors
+///
+/// The sink's errors and internal errors. Read errors are in the summary.
+pub fn export_to<'a>(
+    processes: &'a [Process],
+    options: &Options,
+    sink: &mut dyn Sink<'a>,
+) -> Result<Summary, Error> {
+    let mut summary = Summary::default();
+    let info = trace_info(processes, options);
+    sink.start(&info)?;
+    let mut threads = 0;
+    for (pid, process) in process::pids(processes).into_iter().zip(processes) {
+        sink.process(&ProcessInfo {
+            pid,
+            name: process::name(process),
+            facts: process::facts(process),
+        })?;
+        let mut calls = Calls {
+            process,
+            pid,
+            info: &info,
+            options,
+            sink,
+            thread: Thread {
+                number: threads,
+                ..Thread::default()
+            },
+            details: None,
+            foreign: 0,
+            foreign_details: 0,
+            end_ns: 0,
+            totals: Vec::new(),
+            problems: Vec::new(),
+        };
+        let problems = atf_analyze::calls(process, &until_latest(options), &mut calls)?;
+        threads = calls.thread.number;
+        let foreign = calls.foreign_details;
+        summary.foreign_details = summary.foreign_details.saturating_add(foreign);
+        let (totals, of_threads) = (calls.totals, calls.problems);
+        let lost = losses_without_files(process, options).missing();
+        let lost = lost.map(|lost| format!("threads without files: {lost}"));
+        let of_session = problems.iter().map(|it| it.error.to_string());
+        let changes = process.changes().map(ToString::to_string);
+        let notes: Vec<_> = lost.chain(changes).chain(of_session).collect();
+        sink.process_end(&notes)?;
+        summary.add(
+            process,
+            options,
+            &totals,
+            problems.into_iter().chain(of_threads),
+        );
+    }
+    sink.finish()?;
+    Ok(summary)
+}
+
+fn trace_info(processes: &[Process], options: &Options) -> TraceInfo {
+    let times = processes.iter().filter_map(Process::time_range);
+    let starts = times.map(|(start_ns, _)| start_ns);
+    let is_all = options.from_ns == 0 && options.to_ns == u64::MAX;
+    TraceInfo {
+        // A trace without events has no times.
+        start_ns: starts.min().unwrap_or(0).min(LATEST_NS),
+        range_ns: (!is_all).then_some((options.from_ns, options.to_ns)),
+    }
+}
 
 /// An adapter that adds names and details to calls.
-pub(crate) struct Calls<'a, 's> {
+struct Calls<'a, 's> {
     process: &'a Process,
     pid: u32,
     info: &'s TraceInfo,
@@ -27,49 +98,14 @@ pub(crate) struct Calls<'a, 's> {
     /// How many events of the current thread link to details of other events.
     foreign: u64,
     /// The same number for all earlier threads.
-    pub(crate) foreign_details: u64,
+    foreign_details: u64,
     /// The end of the current thread's calls so far.
     end_ns: u64,
-    /// The totals of the threads.
-    pub(crate) totals: Vec<ThreadTotals>,
-    /// The problems of the threads.
-    pub(crate) problems: Vec<Problem>,
+    totals: Vec<ThreadTotals>,
+    problems: Vec<Problem>,
 }
 
-impl<'a, 's> Calls<'a, 's> {
-    pub(crate) fn new(
-        process: &'a Process,
-        pid: u32,
-        threads: u32,
-        (info, options): (&'s TraceInfo, &'s Options),
-        sink: &'s mut dyn Sink<'a>,
-    ) -> Self {
-        Self {
-            process,
-            pid,
-            info,
-            options,
-            sink,
-            thread: Thread {
-                pid,
-                number: threads,
-                id: 0,
-                name: None,
-            },
-            details: None,
-            foreign: 0,
-            foreign_details: 0,
-            end_ns: 0,
-            totals: Vec::new(),
-            problems: Vec::new(),
-        }
-    }
-
-    /// Returns the number of threads in this process and the processes before it.
-    pub(crate) fn thread_count(&self) -> u32 {
-        self.thread.number
-    }
-
+impl Calls<'_, '_> {
     /// Reads an event's detail. If it cannot be read, the thread's problems contain the reason.
     /// Counts details of other events.
     fn detail(&mut self, event: &IndexEvent) -> Option<Detail> {

@@ -1,20 +1,18 @@
-//! Exports a trace in one pass.
+//! Writes a trace in a format.
 
 use std::io::Write;
 
 use atf::trace::Process;
 use atf_analyze::Options;
 
-use crate::calls::Calls;
+use crate::calls::export_to;
 use crate::chrome::Chrome;
 use crate::csv::{Csv, Formulas};
 use crate::firefox::Firefox;
 use crate::folded;
 use crate::perfetto::Perfetto;
-use crate::process::{self, losses_without_files, until_latest};
-use crate::sink::LATEST_NS;
 use crate::speedscope::Speedscope;
-use crate::{Error, ProcessInfo, Sink, Summary, TraceInfo};
+use crate::{Error, Summary};
 
 /// A format of another tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,59 +66,5 @@ pub fn export(
         Form::Csv => export_to(processes, options, &mut Csv::new(out, Formulas::Keep)),
         Form::SpreadsheetCsv => export_to(processes, options, &mut Csv::new(out, Formulas::Escape)),
         Form::Folded => folded::write(processes, options, out),
-    }
-}
-
-/// Passes the calls of processes that share a clock to a sink.
-///
-/// # Errors
-///
-/// The sink's errors and internal errors. Read errors are in the summary.
-pub fn export_to<'a>(
-    processes: &'a [Process],
-    options: &Options,
-    sink: &mut dyn Sink<'a>,
-) -> Result<Summary, Error> {
-    let mut summary = Summary::default();
-    let info = trace_info(processes, options);
-    sink.start(&info)?;
-    let mut threads = 0;
-    for (pid, process) in process::pids(processes).into_iter().zip(processes) {
-        sink.process(&ProcessInfo {
-            pid,
-            name: process::name(process),
-            facts: process::facts(process),
-        })?;
-        let mut calls = Calls::new(process, pid, threads, (&info, options), sink);
-        let problems = atf_analyze::calls(process, &until_latest(options), &mut calls)?;
-        threads = calls.thread_count();
-        let foreign = calls.foreign_details;
-        summary.foreign_details = summary.foreign_details.saturating_add(foreign);
-        let (totals, of_threads) = (calls.totals, calls.problems);
-        let lost = losses_without_files(process, options).missing();
-        let lost = lost.map(|lost| format!("threads without files: {lost}"));
-        let of_session = problems.iter().map(|it| it.error.to_string());
-        let changes = process.changes().map(ToString::to_string);
-        let notes: Vec<_> = lost.chain(changes).chain(of_session).collect();
-        sink.process_end(&notes)?;
-        summary.add(
-            process,
-            options,
-            &totals,
-            problems.into_iter().chain(of_threads),
-        );
-    }
-    sink.finish()?;
-    Ok(summary)
-}
-
-fn trace_info(processes: &[Process], options: &Options) -> TraceInfo {
-    let times = processes.iter().filter_map(Process::time_range);
-    let starts = times.map(|(start_ns, _)| start_ns);
-    let is_all = options.from_ns == 0 && options.to_ns == u64::MAX;
-    TraceInfo {
-        // A trace without events has no times.
-        start_ns: starts.min().unwrap_or(0).min(LATEST_NS),
-        range_ns: (!is_all).then_some((options.from_ns, options.to_ns)),
     }
 }

@@ -2,6 +2,7 @@
 //! the time until the next change.
 
 use std::collections::HashMap;
+use std::env;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
 
@@ -9,8 +10,7 @@ use atf::symbols::Function;
 
 use crate::json::{Commas, Quoted, Since, Unit};
 use crate::names::{OTHERS, name_of};
-use crate::temporary::of_temporary;
-use crate::{End, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo};
+use crate::{End, Error, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo};
 
 /// The version of the format; later versions of the Firefox Profiler upgrade it.
 const VERSION: u32 = 55;
@@ -105,6 +105,12 @@ impl<'a> Table<'a> {
     }
 }
 
+/// Marks an error as one with a temporary file, and names the file's folder.
+fn of_temporary(error: io::Error) -> io::Error {
+    let folder = env::temp_dir();
+    io::Error::new(error.kind(), Error::TemporaryFile { folder, error })
+}
+
 impl Samples {
     /// Ends the last sample and begins a new one.
     fn next(&mut self, time_ns: u64) -> io::Result<()> {
@@ -194,7 +200,6 @@ impl<W: Write> Firefox<'_, W> {
         }
     }
 
-    /// Writes a column of a table.
     fn column<T: std::fmt::Display>(
         &mut self,
         name: &str,

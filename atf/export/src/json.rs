@@ -37,7 +37,6 @@ pub(crate) struct Since {
     pub(crate) unit: Unit,
 }
 
-/// The unit of a time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Unit {
     Micros,

@@ -69,12 +69,12 @@ mod process;
 mod sink;
 mod speedscope;
 mod summary;
-mod temporary;
 
 use std::io;
 use std::path::PathBuf;
 
-pub use export::{Form, export, export_to};
+pub use calls::export_to;
+pub use export::{Form, export};
 pub use names::LONGEST_NAME;
 pub use sink::{Detail, End, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo};
 pub use summary::Summary;
@@ -97,4 +97,11 @@ pub enum Error {
     /// An internal error of the reader. The [`Summary`] reports damage to a trace instead.
     #[error(transparent)]
     Trace(#[from] atf::Error),
+}
+
+/// A sink can return only an [`io::Error`], which may contain an error with a temporary file.
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Self {
+        error.downcast().unwrap_or_else(Self::Output)
+    }
 }

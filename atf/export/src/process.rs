@@ -17,7 +17,6 @@ pub(crate) fn until_latest(options: &Options) -> Options {
     }
 }
 
-/// Returns whether details contain fields.
 pub(crate) fn has_detail_fields(process: &Process) -> bool {
     let mut manifests = process
         .sessions()

@@ -102,7 +102,7 @@ pub struct ProcessInfo {
 }
 
 /// A thread.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Thread {
     /// The [id](ProcessInfo::pid) of the thread's process.

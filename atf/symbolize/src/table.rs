@@ -245,7 +245,6 @@ impl SymbolTable {
         })
     }
 
-    /// Returns the function at an offset.
     fn covering(&self, offset: u64) -> Option<&Symbol> {
         let after = self.functions.partition_point(|it| it.start <= offset);
         let function = self.functions.get(after.checked_sub(1)?)?;

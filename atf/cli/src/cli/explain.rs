@@ -49,7 +49,7 @@ pub(super) fn run(options: &Options) -> Outcome {
     let selection = match &options.events {
         Some(range) => Selection::Range(range.clone()),
         None if options.all => Selection::All,
-        None => Selection::Ends { first: 8, last: 2 },
+        None => Selection::Ends,
     };
     let mut out = stdout();
     let state = if options.json {

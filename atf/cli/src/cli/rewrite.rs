@@ -148,9 +148,7 @@ impl Repair {
                 None => format!("{}: has no modules and no symbols", path.display()),
             }));
         }
-        for problem in manifest.problems.iter().take(3) {
-            complain(format_args!("{problem}"));
-        }
+        manifest.problems.iter().take(3).for_each(complain);
         Ok(Some(manifest))
     }
 }

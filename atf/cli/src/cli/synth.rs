@@ -2,7 +2,6 @@
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use atf::Wire;
 use atf_synth::{Shape, Synth};
@@ -49,8 +48,8 @@ pub(super) struct Options {
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     functions: u32,
     /// How the threads share time
-    #[arg(long, default_value = "independent")]
-    shape: ShapeName,
+    #[arg(long, default_value = "independent", value_parser = shape)]
+    shape: Shape,
     /// The wire version: 1 or 2
     #[arg(long, value_name = "VERSION", default_value = "1", value_parser = wire)]
     wire: Wire,
@@ -63,7 +62,7 @@ pub(super) fn run(options: &Options) -> Outcome {
         events_per_thread: options.events,
         detail_per_mille: options.details,
         functions: options.functions,
-        shape: options.shape.0,
+        shape: options.shape,
         wire: options.wire,
     };
     let total = options.events.saturating_mul(options.threads.into());
@@ -83,36 +82,28 @@ pub(super) fn run(options: &Options) -> Outcome {
     Ok(State::Fine)
 }
 
-/// How threads share time, as given on the command line.
-#[derive(Debug, Clone, Copy)]
-struct ShapeName(Shape);
-
-impl FromStr for ShapeName {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let number = |text: &str| {
-            let number = text.parse::<u32>().ok().filter(|number| *number > 0);
-            number.ok_or_else(|| format!("`{text}` is not a number greater than 0"))
-        };
-        let shape = match text.split_once('=') {
-            None if text == "independent" => Shape::Independent,
-            None if text == "random" => Shape::Random,
-            None if text == "interleave" => Shape::Interleave,
-            Some(("active", count)) => Shape::FewActive(number(count)?),
-            Some(("runs", range)) => {
-                let (min, max) = range.split_once("..").unwrap_or((range, range));
-                let (min, max) = (number(min)?, number(max)?);
-                if min > max {
-                    return Err(format!("MIN {min} is greater than MAX {max}"));
-                }
-                Shape::Runs { min, max }
+/// Parses how threads share time.
+fn shape(text: &str) -> Result<Shape, String> {
+    let number = |text: &str| {
+        let number = text.parse::<u32>().ok().filter(|number| *number > 0);
+        number.ok_or_else(|| format!("`{text}` is not a number greater than 0"))
+    };
+    Ok(match text.split_once('=') {
+        None if text == "independent" => Shape::Independent,
+        None if text == "random" => Shape::Random,
+        None if text == "interleave" => Shape::Interleave,
+        Some(("active", count)) => Shape::FewActive(number(count)?),
+        Some(("runs", range)) => {
+            let (min, max) = range.split_once("..").unwrap_or((range, range));
+            let (min, max) = (number(min)?, number(max)?);
+            if min > max {
+                return Err(format!("MIN {min} is greater than MAX {max}"));
             }
-            _ => {
-                let names = "independent, random, interleave, runs=MIN..MAX or active=N";
-                return Err(format!("expected {names}"));
-            }
-        };
-        Ok(Self(shape))
-    }
+            Shape::Runs { min, max }
+        }
+        _ => {
+            let names = "independent, random, interleave, runs=MIN..MAX or active=N";
+            return Err(format!("expected {names}"));
+        }
+    })
 }

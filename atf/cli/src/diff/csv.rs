@@ -15,7 +15,6 @@ const COLUMNS: &str = "function,function_id,module,state,change_ns,\
     total_ns_before_min,total_ns_before,total_ns_before_max,total_ns_after_min,total_ns_after,total_ns_after_max,\
     note";
 
-/// Writes a comparison.
 pub(super) fn write(
     mut out: impl Write,
     formulas: Formulas,
@@ -53,6 +52,7 @@ pub(super) fn write(
     }
     // Notes about missing or incorrect events are rows without a function.
     let empty = ",".repeat(COLUMNS.split(',').count() - 1);
+    let mut messages = Vec::new();
     for (side, runs) in shown.sides() {
         for (about, totals) in runs {
             let sums = about.summed(totals);
@@ -62,19 +62,12 @@ pub(super) fn write(
                 let note = Printable(format_args!("{side} {path}: {note}")).to_string();
                 writeln!(out, "{empty}{}", formulas.text(&note))?;
             }
+            messages.extend(sums.map(|sums| format!("{side} {}: {sums}", about.path.display())));
         }
     }
     out.flush()?;
     // The table has no columns for these counts, so report them on standard error.
     shown.omitted().for_each(complain);
-    for (side, runs) in shown.sides() {
-        for (about, totals) in runs {
-            let path = about.path.display();
-            let sums = about.summed(totals);
-            if sums.has_more_than_calls() {
-                complain(format_args!("{side} {path}: {sums}"));
-            }
-        }
-    }
+    messages.iter().for_each(complain);
     Ok(())
 }

@@ -84,7 +84,6 @@ struct Range {
     max: U64,
 }
 
-/// Writes a comparison.
 pub(super) fn write(mut out: impl Write, shown: &Shown<'_>) -> Result<(), Failure> {
     let [before, after] = shown
         .sides()

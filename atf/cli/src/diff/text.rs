@@ -9,7 +9,6 @@ use crate::output::{Colours, Failure, write_problems};
 use crate::report::{Listed, Modules};
 use crate::text::{Printable, Span};
 
-/// Writes a comparison.
 pub(super) fn write(
     mut out: impl Write,
     colours: Colours,

@@ -9,11 +9,11 @@ use atf::follow::DetailFollower;
 use atf::manifest::Manifest;
 use atf::merge::MergedEvent;
 use atf::thread::ThreadReader;
-use atf::trace::Trace;
+use atf::trace::{ThreadFiles, Trace};
 use atf::{Arch, Error};
 
 use super::reported::Reported;
-use super::trace::ThreadPlace;
+use super::trace::NamedThread;
 use crate::text::Hex;
 
 /// A detail event and the file with its payload.
@@ -83,7 +83,6 @@ impl<'a> Detail<'a> {
         Ok(bytes)
     }
 
-    /// Returns the payload in hexadecimal.
     pub(crate) fn hex(&self) -> PayloadHex<'_> {
         PayloadHex {
             detail: self,
@@ -140,9 +139,9 @@ const MOST_OPEN: usize = 48;
 pub(crate) struct Details<'a> {
     /// Whether the details of each session contain fields.
     with_fields: Vec<bool>,
-    /// The threads by session and id. Several folders can share an id, such as `thread_1` and
-    /// `thread_01`.
-    places: BTreeMap<(u32, u32), Vec<ThreadPlace<'a>>>,
+    /// The threads' files by session and id. Several folders can share an id, such as `thread_1`
+    /// and `thread_01`.
+    files: BTreeMap<(u32, u32), Vec<ThreadFiles<'a>>>,
     /// Open threads by session and position, each with the value of `uses` at its last use.
     open: BTreeMap<(u32, usize), (u64, Option<ThreadReader>)>,
     uses: u64,
@@ -162,18 +161,20 @@ pub(crate) enum Found<'a> {
 
 impl<'a> Details<'a> {
     /// Prepares the lookup of details in these threads.
-    pub(crate) fn new(trace: &Trace, threads: &[ThreadPlace<'a>]) -> Self {
-        let mut places: BTreeMap<_, Vec<ThreadPlace<'a>>> = BTreeMap::new();
+    pub(crate) fn new(trace: &Trace, threads: &[NamedThread<'a>]) -> Self {
+        let mut all: BTreeMap<_, Vec<ThreadFiles<'a>>> = BTreeMap::new();
         for thread in threads {
-            let key = (thread.session, thread.name.id);
-            places.entry(key).or_default().push(*thread);
+            for (session, files) in thread.files() {
+                let key = (session, thread.name.id);
+                all.entry(key).or_default().push(*files);
+            }
         }
         Self {
             with_fields: trace
                 .sessions()
                 .map(|it| has_fields(it.manifest()))
                 .collect(),
-            places,
+            files: all,
             open: BTreeMap::new(),
             uses: 0,
         }
@@ -188,10 +189,11 @@ impl<'a> Details<'a> {
         let Some(detail_seq) = event.event.detail_seq else {
             return Ok(Found::None);
         };
-        let mut is_there = false;
-        let places = self.places.get(&(event.session, event.thread));
-        for place in places.cloned().unwrap_or_default() {
-            let reader = self.open(&place, reported).and_then(ThreadReader::detail);
+        let (mut is_there, session) = (false, event.session);
+        let all = self.files.get(&(session, event.thread));
+        for files in all.cloned().unwrap_or_default() {
+            let thread = self.open(session, &files, reported);
+            let reader = thread.and_then(ThreadReader::detail);
             let Some(found) = reader.map(|reader| reader.get(detail_seq)).transpose()? else {
                 continue;
             };
@@ -201,9 +203,10 @@ impl<'a> Details<'a> {
                 |found: &DetailEvent| (found.header.index_seq, found.header.timestamp) == back;
             is_there |= found.is_some();
             if let Some(found) = found.filter(leads_back) {
-                let has_fields = self.with_fields.get(place.session as usize);
+                let has_fields = self.with_fields.get(session as usize);
                 let has_fields = has_fields.copied().unwrap_or_default();
-                let reader = self.open(&place, reported).and_then(ThreadReader::detail);
+                let thread = self.open(session, &files, reported);
+                let reader = thread.and_then(ThreadReader::detail);
                 return Ok(reader.map_or(Found::Dangling, |reader| {
                     Found::Detail(Detail::new(File::Read(reader), found, has_fields))
                 }));
@@ -216,16 +219,21 @@ impl<'a> Details<'a> {
         })
     }
 
-    fn open(&mut self, place: &ThreadPlace<'_>, reported: &mut Reported) -> Option<&ThreadReader> {
+    fn open(
+        &mut self,
+        session: u32,
+        files: &ThreadFiles<'_>,
+        reported: &mut Reported,
+    ) -> Option<&ThreadReader> {
         self.uses += 1;
-        let key = (place.session, place.files.position());
+        let key = (session, files.position());
         if !self.open.contains_key(&key) {
             let least = self.open.iter().min_by_key(|(_, (used, _))| *used);
             let least = least.map(|(key, _)| *key);
             if let Some(least) = least.filter(|_| self.open.len() >= MOST_OPEN) {
                 self.open.remove(&least);
             }
-            let thread = place.files.open().and_then(|thread| {
+            let thread = files.open().and_then(|thread| {
                 let problems = thread.as_ref().map(ThreadReader::problems).transpose()?;
                 reported.report_all(problems.iter().flatten());
                 Ok(thread)

@@ -128,7 +128,6 @@ impl<'a> DetailObject<'a> {
 }
 
 impl<W: Write> Json<W> {
-    /// Writes events to `out`.
     pub(crate) fn new(out: W) -> Self {
         let out = Lines::new(out);
         Self { out }
@@ -222,12 +221,16 @@ impl<W: Write> Sink for Json<W> {
         failure_of(&hex)
     }
 
-    fn span(
+    fn call(
         &mut self,
         thread: ThreadName,
-        paired: &Paired,
+        line: &Line,
         function: symbols::Function<'_>,
     ) -> Result<(), Failure> {
+        let Line::Whole(paired) = line else {
+            let message = "--calls writes only text; --spans writes the same calls as JSON";
+            return Err(Failure::Usage(message.to_owned()));
+        };
         let ThreadName {
             process,
             id: thread,
@@ -261,11 +264,6 @@ impl<W: Write> Sink for Json<W> {
             },
         };
         json::line(&mut self.out, &line)
-    }
-
-    fn call(&mut self, _: ThreadName, _: &Line, _: symbols::Function<'_>) -> Result<(), Failure> {
-        let message = "--calls writes only text; --spans writes the same calls as JSON";
-        Err(Failure::Usage(message.to_owned()))
     }
 
     fn flush(&mut self) -> Result<(), Failure> {

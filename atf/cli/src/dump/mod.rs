@@ -14,14 +14,12 @@ mod text;
 mod trace;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use atf::detail::DetailReader;
 use atf::index::IndexEvent;
 use atf::merge::{Merge, MergedEvent};
-use atf::spans::Paired;
 use atf::symbols::Function;
 use atf::trace::{PathKind, Trace};
 use atf::{FileKind, Wire};
@@ -36,7 +34,7 @@ pub(crate) use filter::Kind;
 pub(crate) use reported::Reported;
 pub(crate) use text::Shown;
 
-use calls::{Step, each_call};
+use calls::{Step, Stop, each_call};
 use detail::{Detail, Details, File, Found};
 use json::Json;
 use names::{Named, Names};
@@ -44,7 +42,7 @@ use ready::Ready;
 use replay::{Line, Replay};
 use reported::{Dangling, report_losses, report_unverified};
 use text::Text;
-use trace::{Sessions, ThreadName, ThreadPlace, is_readable_as_one};
+use trace::{NamedThread, Sessions, ThreadName, is_readable_as_one};
 
 /// The options of `dump`.
 #[derive(Debug, clap::Args)]
@@ -112,22 +110,13 @@ pub(crate) trait Sink {
     /// Sets the origin of the times in text; `None` to write absolute times.
     fn start(&mut self, origin_ns: Option<u64>) -> Result<(), Failure>;
 
-    /// Writes an event.
     fn event(&mut self, row: &Row<'_>) -> Result<(), Failure>;
 
     /// Writes a detail event of a `detail.atf` that is dumped on its own.
     fn detail(&mut self, wire: Wire, detail: &Detail<'_>, names: &Names<'_>)
     -> Result<(), Failure>;
 
-    /// Writes a call of a thread, or a return without a call.
-    fn span(
-        &mut self,
-        thread: ThreadName,
-        paired: &Paired,
-        function: Function<'_>,
-    ) -> Result<(), Failure>;
-
-    /// Writes a line about a call whose inner calls are in braces.
+    /// Writes a line about a call of a thread.
     fn call(
         &mut self,
         thread: ThreadName,
@@ -243,62 +232,57 @@ impl Dump {
         let mut reported = Reported::default();
         let mut written = 0;
         let mut partly = 0;
-        for thread in ready.threads.chunk_by(|_, next| !next.is_first) {
-            let Some(ThreadPlace { session, name, .. }) = thread.last().copied() else {
-                continue;
-            };
-            let mut last = self.last.map(Last::new);
-            let in_order_of_ends = self.spans;
-            let mut write = |line: &Line| {
-                let function = ready.names.get((session, line.function_id()));
-                match line {
-                    Line::Whole(paired) if in_order_of_ends => sink.span(name, paired, function)?,
-                    line => sink.call(name, line, function)?,
-                }
+        for NamedThread {
+            session,
+            name,
+            thread,
+        } in &ready.threads
+        {
+            let mut write = |line: &Line| -> Result<(), Stop> {
+                let function = ready.names.get((*session, line.function_id()));
+                sink.call(*name, line, function)?;
                 // A call in braces counts once.
                 written += u64::from(!matches!(line, Line::End(..)));
-                Ok::<_, Failure>(written)
+                if written == self.limit {
+                    return Err(None);
+                }
+                Ok(())
             };
-            let mut is_over = self.limit == 0;
+            let mut last = VecDeque::new();
             let mut replay = Replay::default();
-            partly += each_call(&ready.sessions, thread, &mut reported, |step| {
-                if is_over {
-                    return Ok(ControlFlow::Break(()));
+            let read = each_call(thread, &mut reported, &mut partly, |step| {
+                if self.limit == 0 {
+                    return Err(None);
                 }
                 let mut put = |line| {
-                    match &mut last {
-                        Some(last) => last.push(line),
-                        None if is_over => {}
-                        None => is_over = write(&line)? == self.limit,
+                    let Some(count) = self.last else {
+                        return write(&line);
+                    };
+                    last.push_back(line);
+                    if last.len() > count {
+                        last.pop_front();
                     }
-                    Ok::<_, Failure>(())
+                    Ok(())
                 };
                 match step {
-                    Step::Begin(call) if !in_order_of_ends => replay.begin(call),
+                    Step::Begin(call) if self.calls => replay.begin(call),
                     Step::Begin(_) => {}
                     Step::End(paired, until_ns) => {
-                        let is_admitted = ready.filter.admits_span(session, &paired, until_ns);
-                        if in_order_of_ends {
-                            if is_admitted {
-                                put(Line::Whole(paired))?;
-                            }
-                        } else {
-                            let admits = |id| ready.filter.admits_function(session, id);
-                            replay.end(paired, is_admitted, admits, &mut put)?;
+                        let is_admitted = ready.filter.admits_span(*session, &paired, until_ns);
+                        if self.calls {
+                            let admits = |id| ready.filter.admits_function(*session, id);
+                            replay.end(paired, is_admitted, admits, put)?;
+                        } else if is_admitted {
+                            put(Line::Whole(paired))?;
                         }
                     }
                 }
-                Ok(if is_over {
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(())
-                })
-            })?;
-            last.iter()
-                .flat_map(|last| &last.items)
-                .try_for_each(|line| write(line).map(drop))?;
-            if is_over {
-                break;
+                Ok(())
+            });
+            match read.and_then(|()| last.iter().try_for_each(write)) {
+                Ok(()) => {}
+                Err(None) => break,
+                Err(Some(failure)) => return Err(failure),
             }
         }
         self.report_read(ready, written, || partly);
@@ -483,29 +467,18 @@ impl<S: Sink> Output<'_, S> {
 }
 
 /// Returns the number of events in earlier segments, by session and id, where it is not 0.
-fn first_seqs(threads: &[ThreadPlace<'_>]) -> BTreeMap<(u32, u32), u64> {
-    let later = threads.iter().filter(|place| place.first_seq > 0);
-    later
-        .map(|place| ((place.session, place.name.id), place.first_seq))
-        .collect()
-}
-
-/// A buffer that keeps the last `count` items.
-struct Last<T> {
-    count: usize,
-    items: VecDeque<T>,
-}
-
-impl<T> Last<T> {
-    const fn new(count: usize) -> Self {
-        let items = VecDeque::new();
-        Self { count, items }
-    }
-
-    fn push(&mut self, item: T) {
-        self.items.push_back(item);
-        if self.items.len() > self.count {
-            self.items.pop_front();
+fn first_seqs(threads: &[NamedThread<'_>]) -> BTreeMap<(u32, u32), u64> {
+    let mut first_seqs = BTreeMap::new();
+    for thread in threads.iter().filter(|it| it.thread.files().len() > 1) {
+        let mut first_seq = 0_u64;
+        for (session, files) in thread.files() {
+            if first_seq > 0 {
+                first_seqs.insert((session, thread.name.id), first_seq);
+            }
+            // A segment that cannot be opened is reported when its events are read.
+            let count = files.open_index().map_or(0, |index| index.event_count());
+            first_seq = first_seq.saturating_add(count);
         }
     }
+    first_seqs
 }

@@ -85,7 +85,6 @@ impl<'t> Names<'t> {
         Self { known, shown }
     }
 
-    /// Returns the names of a trace.
     pub(crate) fn from_trace(trace: &'t Trace) -> Self {
         Self::new(Known::Trace(trace.processes(), Sessions::new(trace)))
     }

@@ -5,7 +5,7 @@ use atf::trace::Trace;
 use super::Dump;
 use super::filter::Filter;
 use super::names::Names;
-use super::trace::{Sessions, ThreadPlace, threads};
+use super::trace::{NamedThread, Sessions, threads};
 use crate::output::{Failure, complain};
 use crate::text::Extent;
 
@@ -15,13 +15,12 @@ pub(crate) struct Ready<'a> {
     pub(crate) filter: Filter<'a>,
     pub(crate) sessions: Sessions<'a>,
     /// The selected threads.
-    pub(crate) threads: Vec<ThreadPlace<'a>>,
+    pub(crate) threads: Vec<NamedThread<'a>>,
     /// The times of the first and the last event.
     times: Option<(u64, u64)>,
 }
 
 impl<'a> Ready<'a> {
-    /// Prepares a trace.
     pub(crate) fn new(dump: &'a Dump, trace: &'a Trace) -> Result<Self, Failure> {
         let names = Names::from_trace(trace);
         let times = trace.time_range();

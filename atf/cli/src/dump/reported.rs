@@ -9,7 +9,7 @@ use atf::manifest::{Losses, Manifest};
 use atf::trace::Trace;
 
 use super::ready::Ready;
-use super::trace::{ThreadName, ThreadPlace};
+use super::trace::{NamedThread, ThreadName, number};
 use crate::output::{State, complain};
 use crate::text::{Since, counted};
 
@@ -63,7 +63,6 @@ impl Dangling {
         *count += 1;
     }
 
-    /// Reports the events.
     pub(crate) fn report(&self, reported: &mut Reported) {
         for ((thread, is_foreign), (seq, count)) in &self.0 {
             let events = counted(*count, "event");
@@ -93,19 +92,17 @@ pub(crate) fn report_unverified(threads: usize) {
 /// status, because the events in the files are intact, and no copy of the trace contains the lost
 /// events.
 pub(crate) fn report_losses(trace: &Trace, ready: &Ready<'_>, is_for_all: bool) {
-    let place = |it: &ThreadPlace<'_>| ((it.session as usize, it.name.id), it.name);
-    let dumped: HashMap<_, _> = ready.threads.iter().map(place).collect();
+    let named = |it: &NamedThread<'_>| ((it.session, it.name.id), it.name);
+    let dumped: HashMap<_, _> = ready.threads.iter().map(named).collect();
     let mut first = 0;
     for process in trace.processes() {
-        let count = process.sessions().len().max(1);
         let sessions = process.sessions().iter();
         let manifests: Vec<_> = sessions.filter_map(|session| session.manifest()).collect();
-        let name_of =
-            |id| (first..first + count).find_map(|session| dumped.get(&(session, id)).copied());
+        let name_of = |id| dumped.get(&(number(first), id)).copied();
         let time = |ns| process.time(ns);
         let (times, origin_ns) = (ready.filter.times(), ready.origin_ns());
         report_losses_of(&manifests, &times, origin_ns, is_for_all, time, name_of);
-        first += count;
+        first += process.sessions().len().max(1);
     }
 }
 

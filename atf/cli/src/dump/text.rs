@@ -30,7 +30,6 @@ pub(crate) struct Text<W: Write> {
 }
 
 impl<W: Write> Text<W> {
-    /// Writes events to `out`.
     pub(crate) fn new(out: W) -> Self {
         Self {
             out: Lines::new(out),
@@ -84,6 +83,27 @@ impl<W: Write> Text<W> {
         if more > 0 {
             writeln!(self.out, "    … {more} more bytes")?;
         }
+        Ok(())
+    }
+
+    /// Writes a call without inner calls, or a return without a call.
+    fn span(
+        &mut self,
+        thread: ThreadName,
+        paired: &Paired,
+        function: Function<'_>,
+    ) -> Result<(), Failure> {
+        let (time_ns, seq, duration_ns) = match paired {
+            Paired::Span(span) => (span.start_ns, span.start_seq, span.duration_ns()),
+            Paired::Unmatched(end) => (end.timestamp_ns, end.seq, None),
+        };
+        let (indent, how) = match paired {
+            Paired::Span(span) => (indent(span.depth), how(span.end)),
+            Paired::Unmatched(_) => (0, "  (a return without a call)"),
+        };
+        let (since, duration) = (self.time(time_ns), or_dash(duration_ns.map(Span)));
+        write!(self.out, "{since} {duration:>13} {thread:>4} {seq:>8}  ")?;
+        writeln!(self.out, "{:indent$}{}{how}", "", Shown(function))?;
         Ok(())
     }
 
@@ -212,26 +232,6 @@ impl<W: Write> Sink for Text<W> {
             None => writeln!(self.out, "-")?,
         }
         self.details(detail)
-    }
-
-    fn span(
-        &mut self,
-        thread: ThreadName,
-        paired: &Paired,
-        function: Function<'_>,
-    ) -> Result<(), Failure> {
-        let (time_ns, seq, duration_ns) = match paired {
-            Paired::Span(span) => (span.start_ns, span.start_seq, span.duration_ns()),
-            Paired::Unmatched(end) => (end.timestamp_ns, end.seq, None),
-        };
-        let (indent, how) = match paired {
-            Paired::Span(span) => (indent(span.depth), how(span.end)),
-            Paired::Unmatched(_) => (0, "  (a return without a call)"),
-        };
-        let (since, duration) = (self.time(time_ns), or_dash(duration_ns.map(Span)));
-        write!(self.out, "{since} {duration:>13} {thread:>4} {seq:>8}  ")?;
-        writeln!(self.out, "{:indent$}{}{how}", "", Shown(function))?;
-        Ok(())
     }
 
     fn call(

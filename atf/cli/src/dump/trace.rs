@@ -5,7 +5,7 @@ use std::iter;
 use std::ops::RangeInclusive;
 
 use atf::session::ProcessName;
-use atf::trace::{Process, ThreadFiles, Trace};
+use atf::trace::{Process, Thread, ThreadFiles, Trace};
 
 use crate::output::Failure;
 use crate::trace::check_ids;
@@ -38,18 +38,29 @@ impl fmt::Display for ThreadName {
     }
 }
 
-/// A thread in a session. The thread may be unreadable.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ThreadPlace<'t> {
-    /// The number of the thread's session.
+/// A thread of a trace. Its files may be unreadable.
+#[derive(Debug)]
+pub(crate) struct NamedThread<'t> {
+    /// The number of its process's first session.
     pub(crate) session: u32,
-    /// The thread's name.
     pub(crate) name: ThreadName,
-    pub(crate) files: ThreadFiles<'t>,
-    /// The number of the thread's events in earlier segments.
-    pub(crate) first_seq: u64,
-    /// Whether this is the thread's first segment.
-    pub(crate) is_first: bool,
+    pub(crate) thread: Thread<'t>,
+}
+
+impl<'t> NamedThread<'t> {
+    /// Returns the thread's files in each segment, with the number of the segment's session.
+    pub(crate) fn files(&self) -> impl Iterator<Item = (u32, &ThreadFiles<'t>)> {
+        let files = self.thread.files().iter();
+        files.map(move |files| {
+            let session = self.session.saturating_add(number(files.session()));
+            (session, files)
+        })
+    }
+}
+
+/// Converts the number of a session.
+pub(crate) fn number(session: usize) -> u32 {
+    u32::try_from(session).unwrap_or(u32::MAX)
 }
 
 impl<'t> Sessions<'t> {
@@ -68,7 +79,6 @@ impl<'t> Sessions<'t> {
         }
     }
 
-    /// Returns a session's process.
     pub(crate) fn process(&self, session: u32) -> Option<&'t Process> {
         self.processes.get(session as usize).copied()
     }
@@ -108,43 +118,28 @@ impl<'t> Sessions<'t> {
     }
 }
 
-/// Returns the threads with these ids, or all if `ids` is empty. The segments of a thread are
-/// adjacent.
+/// Returns the threads with these ids, or all if `ids` is empty.
 pub(crate) fn threads<'t>(
     trace: &'t Trace,
     sessions: &Sessions<'_>,
     ids: &[u32],
-) -> Result<Vec<ThreadPlace<'t>>, Failure> {
+) -> Result<Vec<NamedThread<'t>>, Failure> {
     let mut all = Vec::new();
     let mut before = 0;
     for process in trace.processes() {
-        for thread in process.threads() {
-            let mut first_seq = 0_u64;
-            for (number, files) in thread.files().iter().enumerate() {
-                let session = u32::try_from(before + files.session()).unwrap_or(u32::MAX);
-                all.push(ThreadPlace {
-                    session,
-                    name: ThreadName {
-                        process: sessions.pid(session),
-                        id: thread.id(),
-                    },
-                    files: *files,
-                    first_seq,
-                    is_first: number == 0,
-                });
-                if thread.files().len() > 1 {
-                    // A segment that cannot be opened is reported when its events are read.
-                    let index = files.open_index();
-                    let count = index.map_or(0, |index| index.event_count());
-                    first_seq = first_seq.saturating_add(count);
-                }
-            }
-        }
+        let session = number(before);
+        all.extend(process.threads().into_iter().map(|thread| NamedThread {
+            session,
+            name: ThreadName {
+                process: sessions.pid(session),
+                id: thread.id(),
+            },
+            thread,
+        }));
         before += process.sessions().len().max(1);
     }
-    let firsts = all.iter().filter(|place| place.is_first);
-    check_ids(ids, firsts.map(|it| (it.name.id, it.name.to_string())))?;
-    all.retain(|place| ids.is_empty() || ids.contains(&place.name.id));
+    check_ids(ids, all.iter().map(|it| (it.name.id, it.name.to_string())))?;
+    all.retain(|it| ids.is_empty() || ids.contains(&it.name.id));
     Ok(all)
 }
 

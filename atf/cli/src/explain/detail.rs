@@ -11,7 +11,6 @@ use super::ending;
 use super::walk::Walk;
 use crate::format::Shape;
 use crate::output::Failure;
-use crate::text::counted;
 
 /// The size in bytes of the longest payload that has fields.
 const LARGEST: u64 = FunctionPayload::SIZE as u64 + u16::MAX as u64;
@@ -46,17 +45,10 @@ pub(super) fn wire_of(walk: &mut Walk<'_>) -> Result<Wire, Failure> {
 }
 
 fn events(walk: &mut Walk<'_>, reader: &DetailReader) -> Result<(), Failure> {
-    let end_of = |seq| reader.event_offset(seq).unwrap_or(reader.events_end());
-    let mut next = 0;
-    for range in walk.select(reader.event_count(), "the file") {
-        let left_out = range.start.saturating_sub(next);
-        walk.left_out(end_of(range.start), &counted(left_out, "event"))?;
-        next = range.end;
-        for seq in range {
-            event(walk, reader.wire(), seq, end_of(seq.saturating_add(1)))?;
-        }
-    }
-    Ok(())
+    let start_of = |seq| reader.event_offset(seq).unwrap_or(reader.events_end());
+    walk.events(reader.event_count(), "the file", start_of, |walk, seq| {
+        event(walk, reader.wire(), seq, start_of(seq.saturating_add(1)))
+    })
 }
 
 /// Shows an event that ends at `end`. Only headers and function payloads have fields.

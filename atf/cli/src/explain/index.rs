@@ -11,9 +11,6 @@ use super::ending;
 use super::walk::Walk;
 use crate::format::Shape;
 use crate::output::Failure;
-use crate::text::counted;
-
-const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
 
 pub(super) fn explain(walk: &mut Walk<'_>, path: &Path) -> Result<(), Failure> {
     let wire = wire_of(walk)?;
@@ -40,26 +37,20 @@ pub(super) fn explain(walk: &mut Walk<'_>, path: &Path) -> Result<(), Failure> {
 
 fn events(walk: &mut Walk<'_>, reader: &IndexReader) -> Result<(), Failure> {
     let shape = Shape::new("index_event", reader.wire());
-    let count = reader.event_count();
     let has_gap = reader.holes().next().is_some();
-    for range in walk.select(count, "the file") {
-        let start = reader.event_offset(range.start);
-        let skipped = start.unwrap_or_else(|| reader.events_end());
-        let left_out = skipped.saturating_sub(walk.place()) / EVENT_SIZE;
-        walk.left_out(skipped, &counted(left_out, "event"))?;
-        for seq in range {
-            let is_gap = has_gap && reader.get(seq)?.is_some_and(|event| event.is_zero());
-            let about = if is_gap { "all zeros: a gap" } else { "" };
-            walk.record(shape, Some(seq), reader.events_end(), about)?;
-        }
-    }
-    Ok(())
+    let end = reader.events_end();
+    let start_of = |seq| reader.event_offset(seq).unwrap_or(end);
+    walk.events(reader.event_count(), "the file", start_of, |walk, seq| {
+        let is_gap = has_gap && reader.get(seq)?.is_some_and(|event| event.is_zero());
+        let about = if is_gap { "all zeros: a gap" } else { "" };
+        walk.record(shape, Some(seq), end, about)
+    })
 }
 
 /// Shows bytes after the last event: a torn event, unless they begin with zeros or a footer follows.
 fn torn_event(walk: &mut Walk<'_>, reader: &IndexReader, region: &Region) -> Result<(), Failure> {
     let is_unfinalized = matches!(reader.completeness(), Completeness::Unfinalized { .. });
-    let piece = walk.peek(region.size.min(EVENT_SIZE))?;
+    let piece = walk.peek(region.size.min(IndexEvent::SIZE as u64))?;
     if is_unfinalized && piece.iter().any(|byte| *byte != 0) {
         let event = Shape::new("index_event", reader.wire());
         walk.record(event, Some(reader.event_count()), region.end(), "")?;

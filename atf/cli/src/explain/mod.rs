@@ -35,14 +35,13 @@ pub(crate) enum Selection {
     All,
     /// The events at these positions.
     Range(Range<u64>),
-    /// Some events at the start and some at the end.
-    Ends {
-        /// The number of events at the start.
-        first: u64,
-        /// The number of events at the end.
-        last: u64,
-    },
+    /// The [`FIRST`] and the [`LAST`] few.
+    Ends,
 }
+
+/// How many events at the start and at the end are shown by default.
+const FIRST: u64 = 8;
+const LAST: u64 = 2;
 
 impl Selection {
     /// Returns the positions to show out of `count` events, as ascending, disjoint ranges.
@@ -53,9 +52,9 @@ impl Selection {
                 let range = range.start.min(count)..range.end.min(count);
                 [range, count..count]
             }
-            Self::Ends { first, last } => {
-                let head = (*first).min(count);
-                [0..head, count.saturating_sub(*last).max(head)..count]
+            Self::Ends => {
+                let head = FIRST.min(count);
+                [0..head, count.saturating_sub(LAST).max(head)..count]
             }
         }
     }
@@ -114,7 +113,7 @@ mod tests {
 
     #[test]
     fn selections_stay_in_range_and_do_not_overlap() {
-        let ends = Selection::Ends { first: 8, last: 2 };
+        let ends = Selection::Ends;
         assert_eq!(ends.ranges(100), [0..8, 98..100]);
         assert_eq!(ends.ranges(10), [0..8, 8..10]);
         assert_eq!(ends.ranges(9), [0..8, 8..9]);

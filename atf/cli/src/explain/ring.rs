@@ -9,7 +9,6 @@ use super::detail;
 use super::walk::Walk;
 use crate::format::Shape;
 use crate::output::Failure;
-use crate::text::counted;
 
 /// The maximum size of an area in bytes, as defined by the format.
 const LARGEST: u64 = 16 << 20;
@@ -18,11 +17,7 @@ pub(super) fn explain(walk: &mut Walk<'_>) -> Result<(), Failure> {
     let wire = detail::wire_of(walk)?;
     let shape = Shape::new("ring_header", wire);
     let header = walk.peek(shape.size())?.to_vec();
-    let number = |name: &str| {
-        let mut fields = shape.decode(&header);
-        let field = fields.find(|decoded| decoded.field.name == name);
-        field.and_then(|decoded| decoded.number()).unwrap_or(0)
-    };
+    let number = |name| shape.number(&header, name);
     walk.record(shape, None, walk.size(), "")?;
     for (name, capacity, size) in [
         ("index area", "index_capacity", "index_size"),
@@ -53,15 +48,10 @@ fn index_events(walk: &mut Walk<'_>, wire: Wire, end: u64) -> Result<(), Failure
     let (start, size) = (walk.place(), IndexEvent::SIZE as u64);
     let shape = Shape::new("index_event", wire);
     let count = end.saturating_sub(start) / size;
-    for range in walk.select(count, "the index area") {
-        let place = start.saturating_add(range.start * size);
-        let left_out = place.saturating_sub(walk.place()) / size;
-        walk.left_out(place, &counted(left_out, "event"))?;
-        for seq in range {
-            walk.record(shape, Some(seq), end, "")?;
-        }
-    }
-    walk.left_out(start + count * size, "events")?;
+    let start_of = |seq: u64| start.saturating_add(seq * size);
+    walk.events(count, "the index area", start_of, |walk, seq| {
+        walk.record(shape, Some(seq), end, "")
+    })?;
     walk.opaque(end, "trailing bytes", "not a whole event")
 }
 
@@ -71,31 +61,20 @@ fn detail_events(walk: &mut Walk<'_>, wire: Wire, end: u64) -> Result<(), Failur
     let mut places = vec![walk.place()];
     let mut place = walk.place();
     let header = DetailEventHeader::SIZE as u64;
+    let shape = Shape::new("detail_event_header", wire);
     while end.saturating_sub(place) >= header {
-        let shape = Shape::new("detail_event_header", wire);
-        let bytes = walk.peek_at(place, header)?.to_vec();
-        let mut fields = shape.decode(&bytes);
-        let length = fields.find(|decoded| decoded.field.name == "total_length");
-        let length = length.and_then(|decoded| decoded.number()).unwrap_or(0);
+        let length = shape.number(walk.peek_at(place, header)?, "total_length");
         if !(header..=end - place).contains(&length) {
             break;
         }
         place += length;
         places.push(place);
     }
-    let count = places.len() - 1;
-    let mut next = 0;
-    for range in walk.select(count as u64, "the detail area") {
-        let [first, last] = [range.start, range.end].map(|seq| usize::try_from(seq).unwrap_or(0));
-        let left_out = range.start.saturating_sub(next);
-        walk.left_out(places[first], &counted(left_out, "event"))?;
-        for seq in first..last {
-            detail::event(walk, wire, seq as u64, places[seq + 1])?;
-        }
-        next = range.end;
-    }
-    let left_out = (count as u64).saturating_sub(next);
-    walk.left_out(place, &counted(left_out, "event"))?;
+    let count = places.len() as u64 - 1;
+    let start_of = |seq: u64| places[usize::try_from(seq).unwrap_or(0)];
+    walk.events(count, "the detail area", start_of, |walk, seq| {
+        detail::event(walk, wire, seq, start_of(seq + 1))
+    })?;
     if place < end {
         walk.wrong(end, "no event", "its total_length does not fit in the area")
     } else {

@@ -27,13 +27,11 @@ pub(crate) struct Row<'a> {
     pub(crate) name: &'a str,
     /// The offset in bytes from the start of the file.
     pub(crate) offset: u64,
-    /// The bytes.
     pub(crate) bytes: &'a [u8],
     /// The value in human-readable form.
     pub(crate) text: &'a str,
     /// The value in machine-readable form.
     pub(crate) value: &'a serde_json::Value,
-    /// The meaning of the value.
     pub(crate) meaning: &'a Meaning,
     /// The spec's description of the field; `None` after its first occurrence.
     pub(crate) doc: Option<&'a str>,

@@ -1,7 +1,6 @@
 //! A walk over a file: a position that only moves forward.
 
 use std::collections::BTreeSet;
-use std::ops::Range;
 use std::path::Path;
 
 use atf::Error;
@@ -62,16 +61,32 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// Returns the positions to show out of `count` events, as ascending, disjoint ranges. If the
-    /// selected positions are all past the last event, reports how many events `what` has.
-    pub(super) fn select(&self, count: u64, what: &str) -> [Range<u64>; 2] {
+    /// Shows the selected ones of `count` events. `start_of` returns where an event starts or, for
+    /// `count`, where the last one ends. If the selected positions are all past the last event,
+    /// reports how many events `what` has.
+    pub(super) fn events(
+        &mut self,
+        count: u64,
+        what: &str,
+        start_of: impl Fn(u64) -> u64,
+        mut show: impl FnMut(&mut Self, u64) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
         if let Selection::Range(range) = &self.selection
             && range.start >= count
         {
             let count = counted(count, "event");
             complain(format_args!("no event matches; {what} has {count}"));
         }
-        self.selection.ranges(count)
+        let mut next = 0;
+        for range in self.selection.ranges(count) {
+            let left_out = range.start.saturating_sub(next);
+            self.left_out(start_of(range.start), &counted(left_out, "event"))?;
+            next = range.end;
+            for seq in range {
+                show(self, seq)?;
+            }
+        }
+        Ok(())
     }
 
     /// Returns the position in bytes from the start of the file.
@@ -192,7 +207,7 @@ impl<'s> Walk<'s> {
     }
 
     /// Skips to `offset` and reports the skipped bytes.
-    pub(super) fn left_out(&mut self, offset: u64, what: &str) -> Result<(), Failure> {
+    fn left_out(&mut self, offset: u64, what: &str) -> Result<(), Failure> {
         let size = offset.saturating_sub(self.place);
         if size == 0 {
             return Ok(());

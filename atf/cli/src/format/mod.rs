@@ -64,6 +64,13 @@ impl Shape {
         self.record.size.into()
     }
 
+    /// Returns the number in one of the record's fields, or 0 if the bytes do not cover it.
+    pub(crate) fn number(&self, bytes: &[u8], field: &str) -> u64 {
+        let mut fields = self.decode(bytes);
+        let found = fields.find(|decoded| decoded.field.name == field);
+        found.and_then(|decoded| decoded.number()).unwrap_or(0)
+    }
+
     /// Decodes as many of the record's fields as the bytes cover; the last field may be truncated.
     pub(crate) fn decode<'a>(&self, bytes: &'a [u8]) -> impl Iterator<Item = Decoded<'a>> {
         self.fields.iter().filter_map(move |field| {

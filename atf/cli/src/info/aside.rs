@@ -53,13 +53,13 @@ impl Recovered {
 impl SetAside {
     /// Finds the files of set-aside events in a thread's folder.
     pub(crate) fn find_all(folder: &Path) -> Vec<Self> {
-        let salvaged = names(folder, |name| is_numbered(name, "salvaged", ".atf"));
+        let salvaged = names(folder, "salvaged", ".atf");
         let salvaged = salvaged.into_iter().map(|file| {
             let reader = IndexReader::open(folder.join(&file));
             let count = reader.map(|reader| reader.event_count());
             (file, "event", count)
         });
-        let orphans = names(folder, |name| is_numbered(name, "orphans", ".atf"));
+        let orphans = names(folder, "orphans", ".atf");
         let orphans = orphans.into_iter().map(|file| {
             let reader = DetailReader::open(folder.join(&file));
             let count = reader.map(|reader| reader.event_count());
@@ -91,7 +91,7 @@ pub(crate) fn lost_manifest(folder: &Path) -> bool {
 }
 
 fn reports(folder: &Path) -> Vec<String> {
-    names(folder, |name| is_numbered(name, "recovery", ".json"))
+    names(folder, "recovery", ".json")
 }
 
 fn losses(report: &Path) -> Option<u64> {
@@ -105,12 +105,13 @@ fn read(report: &Path) -> Option<Value> {
     serde_json::from_slice(&text).ok()
 }
 
-/// Returns the sorted names of the regular files in a folder, filtered by `is_wanted`.
-fn names(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
+/// Returns the sorted names of the files that recoveries wrote to a folder with this name.
+fn names(folder: &Path, stem: &str, extension: &str) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let files = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
     let names = files.filter_map(|entry| entry.file_name().into_string().ok());
-    let mut names: Vec<_> = names.filter(|name| is_wanted(name)).collect();
+    let names = names.filter(|name| is_numbered(name, stem, extension));
+    let mut names: Vec<_> = names.collect();
     names.sort();
     names
 }

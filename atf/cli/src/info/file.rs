@@ -15,7 +15,6 @@ use crate::format::{Decoded, Meaning, Shape};
 use crate::json::{self, U64};
 use crate::text::counted;
 
-/// A description of a file.
 #[derive(Debug, Serialize)]
 pub(crate) struct FileInfo {
     pub(crate) path: String,

@@ -35,15 +35,11 @@ use thread::ThreadInfo;
 #[derive(Debug, Serialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub(crate) enum Info {
-    /// One file.
     File(Box<FileInfo>),
-    /// A thread's folder.
     Thread(Box<ThreadInfo>),
-    /// A session.
     Session(Box<SessionInfo>),
     /// Sessions below a folder.
     Sessions {
-        /// The sessions.
         sessions: Vec<SessionInfo>,
     },
 }
@@ -72,7 +68,6 @@ impl Info {
         })
     }
 
-    /// Returns whether there are problems.
     pub(crate) fn has_problems(&self) -> bool {
         match self {
             Self::File(file) => !file.problems.is_empty(),

@@ -20,8 +20,7 @@ use crate::json::{self, U64};
 use crate::loss::LossInfo;
 use crate::output::Failure;
 
-/// A description of a session.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(crate) struct SessionInfo {
     pub(crate) path: String,
     pub(crate) index_events: U64,
@@ -39,7 +38,6 @@ pub(crate) struct SessionInfo {
     pub(crate) problems: Vec<Problem>,
 }
 
-/// A description of a manifest.
 #[derive(Debug, Serialize)]
 pub(crate) struct ManifestInfo {
     /// Whether no part of the manifest could be read.
@@ -124,14 +122,11 @@ impl SessionInfo {
         let session = SessionReader::open_with(path, OpenOptions::new().scan(verify))?;
         let mut this = Self {
             path: json::path(session.path()),
-            index_events: U64(0),
-            detail_events: U64(0),
-            time: None,
             lost: LossInfo(session.manifest().map(Manifest::losses).unwrap_or_default()),
             manifest: session.manifest().map(ManifestInfo::new),
-            threads: Vec::new(),
             recovered: Recovered::find(session.path()),
             problems: unrecognized(&session),
+            ..Self::default()
         };
         let listed = session.manifest().into_iter().flat_map(|it| &it.threads);
         let listed: BTreeMap<u32, &ManifestThread> = listed.map(|it| (it.id, it)).collect();
@@ -183,7 +178,6 @@ impl SessionInfo {
         links.reduce(Links::plus)
     }
 
-    /// Returns whether there are problems.
     pub(crate) fn has_problems(&self) -> bool {
         let manifest = self.manifest.as_ref();
         !self.problems.is_empty()

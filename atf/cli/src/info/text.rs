@@ -3,8 +3,8 @@
 use std::fmt;
 use std::io::Write;
 
-use super::aside::Recovered;
-use super::file::{Ending, Facts, Fields, FileInfo};
+use super::aside::{Recovered, SetAside};
+use super::file::{Ending, Facts, FieldInfo, Fields, FileInfo};
 use super::session::{ManifestInfo, SessionInfo};
 use super::thread::{Links, ThreadInfo};
 use super::verify::Contents;
@@ -57,9 +57,9 @@ impl<W: Write> Text<W> {
         Ok(write!(self.out, "  {dim}{label:9}{dim:#} ")?)
     }
 
-    /// Writes a line below the one with the label.
-    fn unlabelled(&mut self, text: impl fmt::Display) -> Written {
-        self.label("")?;
+    /// Writes a line. Those after the first one below a label have an empty label.
+    fn line(&mut self, label: &str, text: impl fmt::Display) -> Written {
+        self.label(label)?;
         Ok(writeln!(self.out, "{text}")?)
     }
 
@@ -123,14 +123,11 @@ impl<W: Write> Text<W> {
     }
 
     fn facts(&mut self, facts: &Facts, kind: &str) -> Written {
-        self.label("header")?;
-        self.fields(&facts.header)?;
+        self.line("header", fields(&facts.header))?;
         if let (Some(footer), Some(offset)) = (&facts.footer, facts.footer_offset) {
-            self.label("footer")?;
-            write!(self.out, "at {:#x}: ", offset.0)?;
-            self.fields(footer)?;
+            let footer = fields(footer);
+            self.line("footer", format_args!("at {:#x}: {footer}", offset.0))?;
         }
-        self.label("events")?;
         let (count, offset) = (facts.event_count.0, facts.events_offset.0);
         let source = match facts.count_source {
             "footer" => "from the footer",
@@ -138,7 +135,8 @@ impl<W: Write> Text<W> {
             "file_size" => "from the file size",
             _ => "counted",
         };
-        writeln!(self.out, "{count} ({source}), starting at {offset:#x}")?;
+        let events = format_args!("{count} ({source}), starting at {offset:#x}");
+        self.line("events", events)?;
         self.times(facts.time)?;
         self.label("checksum")?;
         self.checksum(facts)?;
@@ -148,30 +146,13 @@ impl<W: Write> Text<W> {
         }
     }
 
-    fn fields(&mut self, fields: &Fields) -> Written {
-        let shown = fields.decode().into_iter().filter(|field| {
-            // These fields are the same in every file or already in the first line.
-            !matches!(field.name, "magic" | "endian" | "version" | "event_size")
-        });
-        for (position, field) in shown.enumerate() {
-            let comma = if position > 0 { ", " } else { "" };
-            write!(self.out, "{comma}{} {}", field.name, field.text)?;
-            let is_named = !field.name.starts_with("time_") && !field.name.ends_with("_offset");
-            if let Some(meaning) = field.meaning.as_deref().filter(|_| is_named) {
-                write!(self.out, " ({meaning})")?;
-            }
-        }
-        Ok(writeln!(self.out)?)
-    }
-
     fn times(&mut self, times: Option<Times>) -> Written {
-        self.label("time")?;
         let Some(times) = times else {
-            return Ok(writeln!(self.out, "no events")?);
+            return self.line("time", "no events");
         };
         let [start, end] = [times.start_ns, times.end_ns].map(|ns| Seconds(ns.0));
         let span = Span(times.duration_ns.0);
-        Ok(writeln!(self.out, "{start} s to {end} s, {span}")?)
+        self.line("time", format_args!("{start} s to {end} s, {span}"))
     }
 
     fn checksum(&mut self, facts: &Facts) -> Written {
@@ -211,12 +192,8 @@ impl<W: Write> Text<W> {
             write!(self.out, ", others {}", contents.other_kinds.0)?;
         }
         writeln!(self.out)?;
-        self.label("order")?;
-        match time_goes_back(contents.out_of_order.0) {
-            None => writeln!(self.out, "time never goes back")?,
-            Some(order) => writeln!(self.out, "{order}")?,
-        }
-        Ok(())
+        let order = time_goes_back(contents.out_of_order.0);
+        self.line("order", order.as_deref().unwrap_or("time never goes back"))
     }
 
     fn links(&mut self, links: &Links) -> Written {
@@ -252,14 +229,12 @@ impl<W: Write> Text<W> {
             self.links(links)?;
         }
         if let Some(name) = &thread.name {
-            self.label("name")?;
-            writeln!(self.out, "{}", Printable(name))?;
+            self.line("name", Printable(name))?;
         }
         self.lost(&thread.lost.0)?;
         if let Some(cut) = &thread.cut {
-            self.label("cut")?;
             let [from, to] = [cut.from_ns, cut.to_ns].map(|ns| Seconds(ns.0));
-            writeln!(self.out, "from {from} s to {to} s, {cut}")?;
+            self.line("cut", format_args!("from {from} s to {to} s, {cut}"))?;
         }
         self.recovered(thread.recovered.as_ref())?;
         self.set_aside(thread)?;
@@ -330,26 +305,17 @@ impl<W: Write> Text<W> {
     }
 
     fn set_aside(&mut self, thread: &ThreadInfo) -> Written {
-        for (position, file) in thread.set_aside.iter().enumerate() {
-            match position {
-                0 => self.label("set aside")?,
-                _ => write!(self.out, ", ")?,
-            }
-            if let Some(id) = thread.id.filter(|_| position == 0) {
-                write!(self.out, "thread {id}: ")?;
-            }
-            match file.event_count {
-                Some(count) => {
-                    let count = counted(count.0, file.what);
-                    write!(self.out, "{} {count}", file.file)?;
-                }
-                None => write!(self.out, "{} (unreadable)", file.file)?,
-            }
+        let file = |file: &SetAside| match file.event_count {
+            Some(count) => format!("{} {}", file.file, counted(count.0, file.what)),
+            None => format!("{} (unreadable)", file.file),
+        };
+        let files: Vec<_> = thread.set_aside.iter().map(file).collect();
+        if files.is_empty() {
+            return Ok(());
         }
-        if !thread.set_aside.is_empty() {
-            writeln!(self.out)?;
-        }
-        Ok(())
+        let thread = thread.id.map(|id| format!("thread {id}: "));
+        let thread = thread.unwrap_or_default();
+        self.line("set aside", format_args!("{thread}{}", files.join(", ")))
     }
 
     fn manifest(&mut self, manifest: &ManifestInfo) -> Written {
@@ -378,37 +344,36 @@ impl<W: Write> Text<W> {
                 _ => "",
             };
             let id = module.module_id;
-            self.unlabelled(format_args!("module {id:#010x} {path}{offsets}"))?;
+            self.line("", format_args!("module {id:#010x} {path}{offsets}"))?;
         }
         for anchor in &manifest.timing_anchors {
             let (time, parts) = (Seconds(anchor.host_time_ns.0), &anchor.media_time);
             let place = format_args!("{parts}/{} s", anchor.media_timescale);
-            self.unlabelled(format_args!("at {time} s a recording is at {place}"))?;
+            self.line("", format_args!("at {time} s a recording is at {place}"))?;
         }
         if let Some(error) = manifest.clock_error_ns {
             let differ = "times are not from this clock but differ from it by at most";
-            self.unlabelled(format_args!("{differ} {}", Span(error.0)))?;
+            self.line("", format_args!("{differ} {}", Span(error.0)))?;
         }
         if manifest.detail_fields == Some(true) {
-            self.unlabelled("details contain the fields of calls")?;
+            self.line("", "details contain the fields of calls")?;
         }
         if let Some(signal) = manifest.ended_by.as_ref().map(Printable) {
-            self.unlabelled(format_args!(
-                "the process was {odd}ended by {signal}{odd:#}"
-            ))?;
+            let ended = format_args!("{odd}ended by {signal}{odd:#}");
+            self.line("", format_args!("the process was {ended}"))?;
         }
         if let Some(why) = manifest.recording_error.as_ref().map(Printable) {
             let stopped = format_args!("{odd}stopped recording{odd:#} some events");
-            self.unlabelled(format_args!("the tracer {stopped}: {why}"))?;
+            self.line("", format_args!("the tracer {stopped}: {why}"))?;
         }
         if let Some(unwritten) = &manifest.unwritten {
-            self.unlabelled(format_args!("{odd}{unwritten}{odd:#}"))?;
+            self.line("", format_args!("{odd}{unwritten}{odd:#}"))?;
         }
         for change in &manifest.recovered {
-            self.unlabelled(Printable(change))?;
+            self.line("", Printable(change))?;
         }
         for problem in &manifest.ignored {
-            self.unlabelled(format_args!("ignored: {}", Printable(problem)))?;
+            self.line("", format_args!("ignored: {}", Printable(problem)))?;
         }
         for wrong in &manifest.wrong_has_detail {
             let (says, is) = if wrong.has_detail {
@@ -417,9 +382,8 @@ impl<W: Write> Text<W> {
                 ("no details", "some")
             };
             let id = wrong.thread;
-            self.unlabelled(format_args!(
-                "says that thread {id} has {says}, but it has {is}"
-            ))?;
+            let text = format_args!("says that thread {id} has {says}, but it has {is}");
+            self.line("", text)?;
         }
         Ok(())
     }
@@ -524,4 +488,21 @@ impl<W: Write> Text<W> {
         }
         Ok(())
     }
+}
+
+/// Returns the names and values of fields.
+fn fields(fields: &Fields) -> String {
+    let shown = fields.decode().into_iter().filter(|field| {
+        // These fields are the same in every file or already in the first line.
+        !matches!(field.name, "magic" | "endian" | "version" | "event_size")
+    });
+    let field = |field: FieldInfo| {
+        let (name, text) = (field.name, field.text);
+        let is_named = !name.starts_with("time_") && !name.ends_with("_offset");
+        match field.meaning.filter(|_| is_named) {
+            Some(meaning) => format!("{name} {text} ({meaning})"),
+            None => format!("{name} {text}"),
+        }
+    };
+    shown.map(field).collect::<Vec<_>>().join(", ")
 }

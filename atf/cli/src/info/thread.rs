@@ -18,8 +18,7 @@ use crate::json::{self, U64};
 use crate::loss::LossInfo;
 use crate::text::counted;
 
-/// A description of a thread's folder.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(crate) struct ThreadInfo {
     /// The id in the folder's name, if the thread is in a session.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -153,17 +152,9 @@ impl ThreadInfo {
     ) -> Self {
         let mut this = Self {
             id,
-            name: None,
             path: json::path(path),
-            lost: LossInfo::default(),
-            cut: None,
-            index: None,
-            detail: None,
-            ring: None,
-            links: None,
-            recovered: None,
             set_aside: SetAside::find_all(path),
-            problems: Vec::new(),
+            ..Self::default()
         };
         match thread {
             Ok(thread) => this.look(path, &thread, verify),
@@ -244,12 +235,10 @@ impl ThreadInfo {
         self.index.as_ref()?.facts.as_ref()
     }
 
-    /// Returns whether there are problems.
     pub(crate) fn has_problems(&self) -> bool {
         self.all_problems().next().is_some()
     }
 
-    /// Returns all problems.
     pub(crate) fn all_problems(&self) -> impl Iterator<Item = &Problem> {
         let files = [&self.index, &self.detail].into_iter().flatten();
         files.flat_map(|file| &file.problems).chain(&self.problems)

@@ -284,15 +284,13 @@ fn hottest(segments: &[PathBuf], is_one_of_many: bool) -> Result<String, Failure
     let (time, calls, folder) = ("self", "calls", Printable(folder));
     let mut table = format!("{time:>12} {calls:>12}  function{folder}\n");
     let hottest = found.functions.iter().take(HOTTEST);
-    let functions = hottest
-        .clone()
-        .map(|function| process.function(function.function_id));
-    let modules = Modules::new(functions.map(|function| listed(&function)));
-    for function in hottest {
-        let name = process.function(function.function_id);
-        let module = modules.after_name(listed(&name));
-        let (time, calls) = (Span(function.times.self_ns), function.times.calls);
-        let name = Printable(name);
+    let hottest = hottest.map(|it| (process.function(it.function_id), it));
+    let hottest: Vec<_> = hottest.collect();
+    let modules = Modules::new(hottest.iter().map(|(function, _)| listed(function)));
+    for (function, it) in hottest {
+        let module = modules.after_name(listed(&function));
+        let (time, calls) = (Span(it.times.self_ns), it.times.calls);
+        let name = Printable(function);
         table += &format!("{time:>12} {calls:>12}  {name}{module}\n");
     }
     Ok(table)

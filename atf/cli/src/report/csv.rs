@@ -1,6 +1,6 @@
 //! Writes CSV: a line of column names, then one line per row.
 
-use std::fmt::{self, Display};
+use std::fmt::Display;
 use std::io::Write;
 
 use atf::symbols::Function;
@@ -62,19 +62,6 @@ impl<W: Write> Csv<W> {
             self.columns = columns.split(',').count();
         }
         Ok(())
-    }
-}
-
-/// The path and thread of a section.
-struct Place<'a>(&'a Section<'a>);
-
-impl Display for Place<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0.process.path().display())?;
-        match self.0.thread {
-            Some(thread) => write!(f, ": thread {thread}"),
-            None => Ok(()),
-        }
     }
 }
 
@@ -170,16 +157,19 @@ impl<W: Write> Sink for Csv<W> {
             self.note(&place, note)?;
         }
         // Report problems that the rows do not show on standard error.
-        let place = Place(section);
-        let cut = match &section.rows {
-            Rows::Functions(_, cut) | Rows::Histograms(_, cut) | Rows::Tree(_, cut) => cut.rows,
-            Rows::Pairs(_, all) => all.iter().map(|rows| rows.cut.rows).sum(),
+        let mut place = section.process.path().display().to_string();
+        if let Some(thread) = section.thread {
+            place += &format!(": thread {thread}");
+        }
+        let (cut, how) = match &section.rows {
+            Rows::Functions(_, cut) | Rows::Histograms(_, cut) => (cut.rows, "use --limit 0"),
+            Rows::Tree(_, cut) => (cut.rows, "use --min-percent 0 and no --depth"),
+            Rows::Pairs(_, all) => {
+                let cut = all.iter().map(|rows| rows.cut.rows);
+                (cut.sum(), "use --limit 0")
+            }
         };
         if cut > 0 {
-            let how = match section.rows {
-                Rows::Tree(..) => "use --min-percent 0 and no --depth",
-                Rows::Functions(..) | Rows::Histograms(..) | Rows::Pairs(..) => "use --limit 0",
-            };
             let rows = counted(cut, "row");
             complain(format_args!(
                 "{place}: {rows} not shown; to show all, {how}"

@@ -22,6 +22,9 @@ struct Table<'a> {
     thread_name: Option<&'a str>,
     #[serde(flatten)]
     content: Content<'a>,
+    /// Callers and callees have their own.
+    #[serde(flatten)]
+    cut: Option<Left>,
     totals: Sums,
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'a str>,
@@ -30,29 +33,13 @@ struct Table<'a> {
 }
 
 #[derive(Serialize)]
-#[serde(untagged)]
+#[serde(rename_all = "lowercase")]
 enum Content<'a> {
-    Functions {
-        functions: Vec<FunctionRow<'a>>,
-        #[serde(flatten)]
-        cut: Left,
-    },
-    Histograms {
-        histograms: Vec<Histogram<'a>>,
-        #[serde(flatten)]
-        cut: Left,
-    },
-    Tree {
-        tree: Vec<NodeRow<'a>>,
-        #[serde(flatten)]
-        cut: Left,
-    },
-    Callers {
-        callers: Vec<PairList<'a>>,
-    },
-    Callees {
-        callees: Vec<PairList<'a>>,
-    },
+    Functions(Vec<FunctionRow<'a>>),
+    Histograms(Vec<Histogram<'a>>),
+    Tree(Vec<TimesRow<'a>>),
+    Callers(Vec<PairList<'a>>),
+    Callees(Vec<PairList<'a>>),
 }
 
 /// The rows and calls omitted from a table.
@@ -102,9 +89,11 @@ struct BucketRow {
     calls: U64,
 }
 
+/// A node of the tree, which has a depth, or a caller or callee.
 #[derive(Serialize)]
-struct NodeRow<'a> {
-    depth: u32,
+struct TimesRow<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    depth: Option<u32>,
     #[serde(flatten)]
     function: Option<Named<'a>>,
     #[serde(flatten)]
@@ -114,17 +103,9 @@ struct NodeRow<'a> {
 #[derive(Serialize)]
 struct PairList<'a> {
     of: Named<'a>,
-    rows: Vec<PairRow<'a>>,
+    rows: Vec<TimesRow<'a>>,
     #[serde(flatten)]
     cut: Left,
-}
-
-#[derive(Serialize)]
-struct PairRow<'a> {
-    #[serde(flatten)]
-    function: Option<Named<'a>>,
-    #[serde(flatten)]
-    times: Numbers,
 }
 
 /// The totals of a table.
@@ -230,12 +211,13 @@ fn function_row<'a>(row: &'a Row<'_, &FunctionTimes>) -> Option<FunctionRow<'a>>
     })
 }
 
-fn content<'a>(rows: &'a Rows<'_>) -> Content<'a> {
+/// Returns a table's rows, and what was omitted from them.
+fn content<'a>(rows: &'a Rows<'_>) -> (Content<'a>, Option<Left>) {
     match rows {
-        Rows::Functions(rows, cut) => Content::Functions {
-            functions: rows.iter().filter_map(function_row).collect(),
-            cut: cut.into(),
-        },
+        Rows::Functions(rows, cut) => {
+            let rows = rows.iter().filter_map(function_row).collect();
+            (Content::Functions(rows), Some(cut.into()))
+        }
         Rows::Histograms(rows, cut) => {
             let bucket = |bucket: Bucket| BucketRow {
                 from_ns: bucket.from_ns.into(),
@@ -248,24 +230,21 @@ fn content<'a>(rows: &'a Rows<'_>) -> Content<'a> {
                     buckets: row.value.durations.buckets().map(bucket).collect(),
                 })
             };
-            Content::Histograms {
-                histograms: rows.iter().filter_map(histogram).collect(),
-                cut: cut.into(),
-            }
+            let rows = rows.iter().filter_map(histogram).collect();
+            (Content::Histograms(rows), Some(cut.into()))
         }
         Rows::Tree(rows, cut) => {
-            let row = |row: &'a Row<'_, Node>| NodeRow {
-                depth: row.value.depth,
+            let row = |row: &'a Row<'_, Node>| TimesRow {
+                depth: Some(row.value.depth),
                 function: row.function.map(Named::from),
                 times: (&row.value.times).into(),
             };
-            Content::Tree {
-                tree: rows.iter().map(row).collect(),
-                cut: cut.into(),
-            }
+            let rows = rows.iter().map(row).collect();
+            (Content::Tree(rows), Some(cut.into()))
         }
         Rows::Pairs(what, all) => {
-            let row = |row: &'a Row<'_, Times>| PairRow {
+            let row = |row: &'a Row<'_, Times>| TimesRow {
+                depth: None,
                 function: row.function.map(Named::from),
                 times: (&row.value).into(),
             };
@@ -275,23 +254,26 @@ fn content<'a>(rows: &'a Rows<'_>) -> Content<'a> {
                 cut: (&rows.cut).into(),
             });
             let all = all.collect();
-            match *what {
-                "callees" => Content::Callees { callees: all },
-                _ => Content::Callers { callers: all },
-            }
+            let content = match *what {
+                "callees" => Content::Callees(all),
+                _ => Content::Callers(all),
+            };
+            (content, None)
         }
     }
 }
 
 impl<W: Write> Sink for Json<W> {
     fn section(&mut self, section: &Section<'_>) -> Result<(), Failure> {
+        let (content, cut) = content(&section.rows);
         let table = Table {
             path: json::path(section.process.path()),
             thread: section.thread,
             thread_name: section
                 .thread
                 .and_then(|id| section.process.thread_name(id)),
-            content: content(&section.rows),
+            content,
+            cut,
             totals: section.summed().into(),
             note: section.note.as_deref(),
             problems: &section.problems,

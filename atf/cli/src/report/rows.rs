@@ -52,7 +52,6 @@ pub(super) struct PairRows<'a> {
 /// The rows and calls omitted from a table.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Cut {
-    /// The number of rows.
     pub(super) rows: u64,
     /// The totals of functions or pairs that the analysis did not distinguish.
     pub(super) others: Option<Times>,

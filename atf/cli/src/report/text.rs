@@ -13,7 +13,7 @@ use super::rows::{Cut, PairRows, Row, Rows};
 use super::{Section, Sink};
 use crate::dump::Shown;
 use crate::output::{Colours, Failure, write_problems};
-use crate::text::{Printable, Since, Span, counted, time_goes_back};
+use crate::text::{Printable, Since, Span, counted, or_dash, time_goes_back};
 use crate::trace::unwritten_events;
 
 /// The width of a column of percentages.
@@ -53,11 +53,7 @@ impl<W: Write> Text<W> {
     }
 
     fn ns(&mut self, ns: Option<u64>) -> Written {
-        match ns {
-            Some(ns) => write!(self.out, "{:>11} ", Span(ns))?,
-            None => write!(self.out, "{:>11} ", "-")?,
-        }
-        Ok(())
+        Ok(write!(self.out, "{:>11} ", or_dash(ns.map(Span)))?)
     }
 
     /// Writes a total time, with a mark if it is a minimum.
@@ -75,14 +71,9 @@ impl<W: Write> Text<W> {
 
     /// Writes a time as a share of the table's time.
     fn percent(&mut self, ns: u64, whole_ns: u64) -> Written {
-        match whole_ns {
-            0 => write!(self.out, "{:>PERCENT$} ", "-")?,
-            whole_ns => {
-                let percent = ns as f64 * 100.0 / whole_ns as f64;
-                write!(self.out, "{percent:>PERCENT$.1} ")?;
-            }
-        }
-        Ok(())
+        let percent = || format!("{:.1}", ns as f64 * 100.0 / whole_ns as f64);
+        let percent = or_dash((whole_ns > 0).then(percent));
+        Ok(write!(self.out, "{percent:>PERCENT$} ")?)
     }
 
     /// Writes the times in a row of the function table.

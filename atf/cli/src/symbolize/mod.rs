@@ -18,7 +18,7 @@ use crate::output::{Failure, complain};
 use crate::text::{Printable, counted};
 
 /// The numbers of functions with and without a name after a lookup.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(crate) struct Report {
     manifest: String,
     modules: Vec<ModuleReport>,
@@ -30,7 +30,7 @@ pub(crate) struct Report {
 }
 
 /// The functions of one module that occur in the events.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct ModuleReport {
     module_id: u32,
     path: Option<String>,
@@ -66,10 +66,7 @@ impl Report {
         }
         let mut report = Self {
             manifest: crate::json::path(&path),
-            modules: Vec::new(),
-            without_module: U64(0),
-            names_added: U64(0),
-            unread_threads: U64(0),
+            ..Self::default()
         };
         let mut functions = BTreeMap::<u32, Vec<u64>>::new();
         let (ids, errors) = called::functions(&session);
@@ -95,9 +92,7 @@ impl Report {
                 functions,
                 had_names,
                 named: had_names,
-                file: None,
-                note: None,
-                refused: Vec::new(),
+                ..ModuleReport::default()
             };
             if !ids.is_empty() && module.function_offsets == Some(true) {
                 wanted.push((report.modules.len(), module, ids));

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
-use super::{atf, lines, number, sample_files, texts};
+use super::{atf, lines, number, texts};
 use atf_samples::files::{DetailFile, DetailRecord, IndexFile, padded, patched};
 
 /// Returns the bytes shown in text output. Each line must start where the previous one ended.
@@ -45,16 +45,6 @@ fn shown_in_both_forms(folder: &Path, path: &Path) -> [Vec<u8>; 2] {
     let (status, text, _) = texts(&text);
     assert!(status < 2, "{path}");
     [shown(text), shown_json(texts(&json).1)]
-}
-
-#[test]
-fn every_byte_of_every_sample_file_is_shown_exactly_once() {
-    for path in sample_files() {
-        let bytes = fs::read(&path).unwrap();
-        for shown in shown_in_both_forms(Path::new("."), &path) {
-            assert!(shown == bytes, "{}", path.display());
-        }
-    }
 }
 
 /// Returns files that end in every possible way, and files damaged in critical places.

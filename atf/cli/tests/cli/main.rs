@@ -20,7 +20,7 @@ mod report;
 #[cfg(target_os = "linux")]
 mod symbolize;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Output;
 
 use assert_cmd::Command;
@@ -32,21 +32,6 @@ fn expected() -> Vec<(String, Value)> {
     let sessions: serde_json::Map<String, Value> = serde_json::from_str(&text).unwrap();
     assert_eq!(sessions.len(), 3);
     sessions.into_iter().collect()
-}
-
-/// Returns all thread files of the samples.
-fn sample_files() -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    for (session, expected) in expected() {
-        for thread in expected["threads"].as_object().unwrap().keys() {
-            for name in ["index.atf", "detail.atf"] {
-                let path = atf_samples::folder().join(&session).join(thread).join(name);
-                files.extend(path.exists().then_some(path));
-            }
-        }
-    }
-    assert_eq!(files.len(), 15);
-    files
 }
 
 /// Runs `atf` with arguments in a folder.

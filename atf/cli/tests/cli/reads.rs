@@ -26,16 +26,8 @@ fn bytes_read(folder: &Path, arguments: &[&str]) -> u64 {
 #[test]
 fn each_byte_of_a_session_is_read_once() {
     let folder = TempDir::new().unwrap();
-    let synth = [
-        "synth",
-        "--events",
-        "100000",
-        "--threads",
-        "2",
-        "--out",
-        "s",
-    ];
-    clean(folder.path(), &synth);
+    let synth = "synth --events 100000 --threads 2 --out s";
+    clean(folder.path(), &synth.split(' ').collect::<Vec<_>>());
     let names = ["index.atf", "detail.atf"];
     let files = [0, 1].into_iter().flat_map(|thread| {
         let thread = folder.path().join(format!("s/thread_{thread}"));

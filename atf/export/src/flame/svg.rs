@@ -21,7 +21,6 @@ const LETTER: f64 = 7.0;
 
 const SCRIPT: &str = include_str!("flame.js");
 
-/// A frame to draw.
 struct Frame<'t> {
     place: u32,
     node: &'t Node,

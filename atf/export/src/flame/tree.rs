@@ -190,7 +190,6 @@ impl Tree {
         self.children.sort_by_key(parent);
     }
 
-    /// Returns a node's children.
     pub(super) fn children(&self, place: u32) -> impl Iterator<Item = (u32, &Node)> {
         let node = |child: &u32| self.nodes.get(*child as usize);
         let parent = move |child: &u32| node(child).map(|node| node.parent);

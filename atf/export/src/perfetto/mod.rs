@@ -42,12 +42,7 @@ impl<W: Write> Perfetto<W> {
             buffer: Vec::new(),
             info: TraceInfo::default(),
             process: 0,
-            thread: Thread {
-                pid: 0,
-                number: 0,
-                id: 0,
-                name: None,
-            },
+            thread: Thread::default(),
             names: HashMap::new(),
         }
     }
@@ -145,10 +140,11 @@ fn annotation_names() -> Vec<Interned> {
 }
 
 /// Returns a detail's annotations. A call's end uses different names than its start.
-fn annotations(first: u64, detail: &Detail) -> Vec<DebugAnnotation> {
+fn annotations(first: u64, detail: Option<&Detail>) -> Vec<DebugAnnotation> {
     match detail {
-        Detail::Function(function) => of_function(first, function),
-        Detail::Fields(object) => {
+        None => Vec::new(),
+        Some(Detail::Function(function)) => of_function(first, function),
+        Some(Detail::Fields(object)) => {
             let prefix = if first == AT_END { "end_" } else { "" };
             let object: Map<_, _> = serde_json::from_str(object).unwrap_or_default();
             let fields = object.into_iter();
@@ -183,13 +179,11 @@ fn of_field(name: String, value: Value) -> DebugAnnotation {
 /// Returns annotations for the registers and for the stack's size. Registers are written as
 /// pointers, so that viewers show them in hexadecimal.
 fn of_function(first: u64, detail: &FunctionPayload) -> Vec<DebugAnnotation> {
-    let [x0, x1, x2, x3, x4, x5, x6, x7] = detail.x_regs;
-    let registers = [
-        x0, x1, x2, x3, x4, x5, x6, x7, detail.lr, detail.fp, detail.sp,
-    ];
+    let others = [detail.lr, detail.fp, detail.sp];
+    let registers = detail.x_regs.into_iter().chain(others);
     let pointers = registers.map(|value| (Some(value), None));
     let size = u64::try_from(detail.stack.len()).ok();
-    let values = pointers.into_iter().chain([(None, size)]);
+    let values = pointers.chain([(None, size)]);
     let annotation = |(name, (pointer_value, uint_value))| DebugAnnotation {
         name_iid: Some(name),
         pointer_value,
@@ -267,10 +261,7 @@ impl<'a, W: Write> Sink<'a> for Perfetto<W> {
         let event = TrackEvent {
             r#type: Some(TrackEventType::SliceBegin.into()),
             name_iid: Some(iid),
-            debug_annotations: match &call.detail {
-                Some(detail) => annotations(AT_START, detail),
-                None => Vec::new(),
-            },
+            debug_annotations: annotations(AT_START, call.detail.as_ref()),
             ..TrackEvent::default()
         };
         self.event(call.start_ns, event, new)
@@ -280,10 +271,7 @@ impl<'a, W: Write> Sink<'a> for Perfetto<W> {
         if call.stays_open() {
             return Ok(());
         }
-        let mut debug_annotations = match &call.detail {
-            Some(detail) => annotations(AT_END, detail),
-            None => Vec::new(),
-        };
+        let mut debug_annotations = annotations(AT_END, call.detail.as_ref());
         debug_annotations.extend(call.remark().map(|remark| DebugAnnotation {
             name_iid: Some(END),
             string_value: Some(remark.to_owned()),

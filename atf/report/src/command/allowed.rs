@@ -9,7 +9,6 @@ use crate::{Printable, counted};
 use atf::check::FileReport;
 use atf::rules;
 
-/// The allowed rules.
 #[derive(Debug, Default)]
 pub(super) struct Allowed {
     path: PathBuf,

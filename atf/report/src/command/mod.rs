@@ -1,8 +1,10 @@
 //! The command `check`: verdicts on captured traces.
 
 mod allowed;
-mod distinct;
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::fs;
 use std::io::{self, Write};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -10,12 +12,12 @@ use std::thread;
 
 use atf::check::{FileReport, Output, check_all};
 use atf::rules::Severity;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::check::Reports;
 use crate::{Form, Printable, Target};
 use allowed::Allowed;
-use distinct::repeated;
 
 const AFTER_HELP: &str = "\
 Each file gets a verdict, which says what a reader must do with it:
@@ -55,8 +57,8 @@ pub struct Options {
     #[arg(long)]
     json: bool,
     /// Fail with exit status 1 on broken rules of this severity or stricter
-    #[arg(long, value_name = "SEVERITY", default_value = "must")]
-    deny: Deny,
+    #[arg(long, value_name = "SEVERITY", default_value = "must", value_parser = severity())]
+    deny: Severity,
     /// Ignore the broken rules that this file lists: a rule's id and a reason per line
     #[arg(long, value_name = "FILE")]
     allow: Option<PathBuf>,
@@ -66,22 +68,12 @@ pub struct Options {
     jobs: Option<NonZero<usize>>,
 }
 
-/// A severity, on the command line.
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum Deny {
-    Must,
-    Should,
-    Advice,
-}
-
-impl From<Deny> for Severity {
-    fn from(deny: Deny) -> Self {
-        match deny {
-            Deny::Must => Self::Must,
-            Deny::Should => Self::Should,
-            Deny::Advice => Self::Advice,
-        }
-    }
+fn severity() -> impl TypedValueParser<Value = Severity> {
+    let all = [Severity::Must, Severity::Should, Severity::Advice];
+    PossibleValuesParser::new(all.map(Severity::name)).try_map(move |name| {
+        let found = all.into_iter().find(|severity| severity.name() == name);
+        found.ok_or("no such severity")
+    })
 }
 
 /// Checks the paths and writes the reports. Returns the exit status.
@@ -91,20 +83,8 @@ impl From<Deny> for Severity {
 /// Returns a message for standard error if two reports go to the same place or a report cannot be
 /// written.
 pub fn run(options: &Options) -> Result<u8, String> {
-    let repeated = repeated(&options.paths);
-    for (position, first) in &repeated {
-        if let (Some(path), Some(first)) = (options.paths.get(*position), options.paths.get(*first))
-        {
-            let (path, first) = (Printable(path.display()), Printable(first.display()));
-            // The report and the exit status matter even if stderr is closed.
-            let _ = writeln!(io::stderr(), "{path}: checked only once, as {first}");
-        }
-    }
-    let paths = options.paths.iter().enumerate();
-    let paths = paths.filter(|(position, _)| !repeated.contains_key(position));
-    let paths: Vec<_> = paths.map(|(_, path)| path.clone()).collect();
+    let paths = distinct(&options.paths);
     let allowed = options.allow.as_deref().map(Allowed::open).transpose()?;
-    let deny = options.deny.into();
     let mut targets = options.reports.clone();
     if options.json {
         let (form, file) = (Form::Json, None);
@@ -113,14 +93,38 @@ pub fn run(options: &Options) -> Result<u8, String> {
     let targets = Target::chosen(&targets, Form::Text)?;
     let spared = targets.iter().try_for_each(|target| target.spare(&paths));
     spared.map_err(|error| error.to_string())?;
-    let reports = Reports::open(targets, deny).map_err(|error| error.to_string())?;
+    let reports = Reports::open(targets, options.deny).map_err(|error| error.to_string())?;
     let mut run = Run::new(reports, allowed.unwrap_or_default());
     let available = || thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
     check_all(&paths, options.jobs.unwrap_or_else(available), &mut run);
     run.progress.finish_and_clear();
     let _ = write!(io::stderr(), "{}", run.allowed);
     let summary = run.reports.finish().map_err(|error| error.to_string())?;
-    Ok(summary.exit_status(deny))
+    Ok(summary.exit_status(options.deny))
+}
+
+/// Returns the paths without those that lead to the same file or folder as an earlier path, and
+/// names these on standard error. Keeps paths that cannot be opened, which the check reports.
+fn distinct(paths: &[PathBuf]) -> Vec<PathBuf> {
+    let mut seen = BTreeMap::<_, &PathBuf>::new();
+    let mut distinct = Vec::new();
+    for path in paths {
+        match fs::canonicalize(path).map(|place| seen.entry(place)) {
+            Ok(Entry::Occupied(first)) => {
+                let (path, first) = (path.display(), first.get().display());
+                let (path, first) = (Printable(path), Printable(first));
+                // The report and the exit status matter even if stderr is closed.
+                let _ = writeln!(io::stderr(), "{path}: checked only once, as {first}");
+                continue;
+            }
+            Ok(Entry::Vacant(place)) => {
+                place.insert(path);
+            }
+            Err(_) => {}
+        }
+        distinct.push(path.clone());
+    }
+    distinct
 }
 
 /// An output that writes reports as they arrive and shows progress.

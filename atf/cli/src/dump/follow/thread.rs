@@ -16,7 +16,6 @@ use crate::output::Failure;
 /// The number of events to write from one thread before moving on to the next.
 const TURN: usize = 4096;
 
-/// A followed thread.
 pub(super) struct Thread {
     /// The id in the folder's name; `None` for a single index file.
     pub(super) id: Option<u32>,

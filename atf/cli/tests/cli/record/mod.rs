@@ -94,20 +94,20 @@ fn built(text: &str) -> Option<TempDir> {
 
 /// Compiles a program from this source. Returns `None` if there is no compiler.
 fn compiled(text: &str, flags: &str) -> Option<TempDir> {
-    let folder = TempDir::new().unwrap();
-    let source = folder.path().join("program.c");
-    fs::write(&source, text).unwrap();
-    let mut command = Command::new("gcc");
-    command
-        .current_dir(folder.path())
-        .args(["-O1", "-g", "program.c", "-o", "program"]);
-    match command.args(flags.split_whitespace()).output() {
-        Ok(output) => assert!(output.status.success(), "{output:?}"),
-        Err(_) => {
-            atf_samples::tools::skip_without("gcc");
-            return None;
-        }
+    compiled_by("gcc", text, flags)
+}
+
+fn compiled_by(compiler: &str, text: &str, flags: &str) -> Option<TempDir> {
+    if !atf_samples::tools::has(compiler) {
+        return None;
     }
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("program.c"), text).unwrap();
+    let mut command = Command::new(compiler);
+    command.args(["-O1", "-g", "program.c", "-o", "program"]);
+    command.args(flags.split_whitespace());
+    let output = command.current_dir(folder.path()).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
     Some(folder)
 }
 
@@ -677,7 +677,6 @@ fn the_program_stops_and_continues_with_the_recorder() {
     assert_eq!(child.wait().unwrap().code(), Some(50 + 18));
 }
 
-/// Returns whether a process is stopped.
 fn is_stopped(process: &str) -> bool {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     stat.contains(") T ")

@@ -26,19 +26,10 @@ int main(int argc, char **argv) {
 }
 "#;
 
-/// Compiles the faulty program. Returns `None` if the tool is missing.
-fn faulty(compiler: &str, flags: &[&str]) -> Option<TempDir> {
-    if !atf_samples::tools::has(compiler) {
-        return None;
-    }
-    let folder = TempDir::new().unwrap();
-    fs::write(folder.path().join("program.c"), FAULTY).unwrap();
-    let mut command = Command::new(compiler);
-    command.args(["-O1", "-g", "program.c", "-o", "program", "-lpthread"]);
-    command.args(flags).current_dir(folder.path());
-    let output = command.output().unwrap();
-    assert!(output.status.success(), "{output:?}");
-    Some(folder)
+/// Compiles the faulty program. Returns `None` if the compiler is missing.
+fn faulty(compiler: &str, flags: &str) -> Option<TempDir> {
+    let flags = format!("-finstrument-functions -lpthread {flags}");
+    compiled_by(compiler, FAULTY, &flags)
 }
 
 /// Asserts that recording does not change how a program with a sanitizer ends, with and without its
@@ -92,8 +83,7 @@ fn libraries_that_the_user_preloads_come_first() {
 #[test]
 fn recording_does_not_change_how_a_program_with_the_shared_address_sanitizer_ends() {
     let report = "AddressSanitizer: heap-use-after-free";
-    let flags = ["-fsanitize=address", "-finstrument-functions"];
-    if let Some(folder) = faulty("gcc", &flags) {
+    if let Some(folder) = faulty("gcc", "-fsanitize=address") {
         assert_same_as_alone(&folder, "freed", 1, report);
     }
     let runtime = format!("libclang_rt.asan-{}.so", std::env::consts::ARCH);
@@ -106,13 +96,7 @@ fn recording_does_not_change_how_a_program_with_the_shared_address_sanitizer_end
     if place.is_empty() {
         return atf_samples::tools::skip_without(&runtime);
     }
-    let place = format!("-Wl,-rpath,{place}");
-    let flags = [
-        "-fsanitize=address",
-        "-shared-libsan",
-        "-finstrument-functions",
-        &place,
-    ];
+    let flags = format!("-fsanitize=address -shared-libsan -Wl,-rpath,{place}");
     if let Some(folder) = faulty("clang", &flags) {
         assert_same_as_alone(&folder, "freed", 1, report);
     }
@@ -121,8 +105,7 @@ fn recording_does_not_change_how_a_program_with_the_shared_address_sanitizer_end
 #[test]
 fn recording_does_not_change_how_a_program_with_thread_sanitizer_ends() {
     for compiler in ["gcc", "clang"] {
-        let flags = ["-fsanitize=thread", "-finstrument-functions"];
-        if let Some(folder) = faulty(compiler, &flags) {
+        if let Some(folder) = faulty(compiler, "-fsanitize=thread") {
             let report = "ThreadSanitizer: data race";
             assert_same_as_alone(&folder, "race", 66, report);
         }
@@ -131,20 +114,14 @@ fn recording_does_not_change_how_a_program_with_thread_sanitizer_ends() {
 
 #[test]
 fn a_musl_program_runs_unchanged_and_the_summary_identifies_it() {
-    if !atf_samples::tools::has("musl-gcc") {
-        return;
-    }
-    let folder = TempDir::new().unwrap();
     let source = r#"
         __attribute__((no_instrument_function)) void __cyg_profile_func_enter(void *f, void *c) {}
         __attribute__((no_instrument_function)) void __cyg_profile_func_exit(void *f, void *c) {}
         int main(int argc, char **argv) { return argc > 1 ? 3 : 0; }
     "#;
-    fs::write(folder.path().join("program.c"), source).unwrap();
-    let mut command = Command::new("musl-gcc");
-    command.args(["-finstrument-functions", "-o", "program", "program.c"]);
-    let status = command.current_dir(folder.path()).status().unwrap();
-    assert!(status.success());
+    let Some(folder) = compiled_by("musl-gcc", source, "-finstrument-functions") else {
+        return;
+    };
     for (program, status) in [("./program", 2), ("./program fail", 3)] {
         let output = record(&folder, "", program).output().unwrap();
         let expected = format!(
