@@ -14,13 +14,6 @@ use crate::rows::{Cell, Rows};
 use crate::stream::{Outcome, Source};
 use crate::thread::ThreadEvents;
 
-pub(crate) struct Calls {
-    queue: Queue,
-    thread: Option<Thread>,
-    /// For each thread, the time until which its open calls certainly lasted; `None` until needed.
-    until_ns: Option<BTreeMap<u32, u64>>,
-}
-
 /// A thread with its open calls.
 struct Thread {
     events: ThreadEvents,
@@ -41,26 +34,19 @@ struct Frame {
     children_ns: Option<u64>,
 }
 
-impl Calls {
-    pub(crate) fn new(reader: SessionReader, options: Options) -> Self {
-        Self {
-            queue: Queue::new(reader, options),
-            thread: None,
-            until_ns: None,
-        }
-    }
-}
-
-impl Source for Calls {
-    fn fill(&mut self, rows: &mut Rows, outcome: &mut Outcome) -> Result<bool, Error> {
-        let Some(thread) = &mut self.thread else {
-            let Some(entry) = self.queue.next() else {
+pub(crate) fn calls(mut queue: Queue) -> Source {
+    let mut current: Option<Thread> = None;
+    // For each thread, the time until which its open calls certainly lasted; `None` until needed.
+    let mut until_ns: Option<BTreeMap<u32, u64>> = None;
+    Box::new(move |rows: &mut Rows, outcome: &mut Outcome| {
+        let Some(thread) = &mut current else {
+            let Some(entry) = queue.next() else {
                 return Ok(false);
             };
             // Read all events, because a call that overlaps the range may begin before it and end
             // after it.
-            let mut events = ThreadEvents::open_all(&entry, self.queue.options().clock.clone());
-            self.thread = Some(Thread {
+            let mut events = ThreadEvents::open_all(&entry, queue.options().clock.clone());
+            current = Some(Thread {
                 next: events.next(outcome),
                 events,
                 clock: ThreadClock::default(),
@@ -73,23 +59,23 @@ impl Source for Calls {
         // calls.
         while !rows.is_full() {
             match thread.next_event(outcome) {
-                Some((seq, event)) => thread.event(seq, &event, self.queue.options(), rows)?,
+                Some((seq, event)) => thread.event(seq, &event, queue.options(), rows)?,
                 None => {
-                    let until_ns = match &mut self.until_ns {
+                    let until_ns = match &mut until_ns {
                         _ if thread.frames.is_empty() => None,
                         Some(until_ns) => until_ns.get(&thread.events.id()),
                         none => none
-                            .insert(open_until(self.queue.reader(), self.queue.options())?)
+                            .insert(open_until(queue.reader(), queue.options())?)
                             .get(&thread.events.id()),
                     };
-                    thread.finish(until_ns.copied(), self.queue.options(), rows)?;
-                    self.thread = None;
+                    thread.finish(until_ns.copied(), queue.options(), rows)?;
+                    current = None;
                     break;
                 }
             }
         }
         Ok(true)
-    }
+    })
 }
 
 impl Thread {

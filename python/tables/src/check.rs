@@ -26,12 +26,9 @@ use crate::table::Table;
 pub fn check(paths: Vec<PathBuf>, options: &Options) -> Result<Stream, Error> {
     let schema = options.schema(Table::Check)?;
     let rows = Rows::new(Table::Check, options, schema, &Arc::new(Names::default()))?;
-    let source = Box::new(Check::new(paths));
     let found = Outcome::default();
-    Ok(Stream::new(source, rows, options.problems, found))
+    Ok(Stream::new(of_paths(paths), rows, options.problems, found))
 }
-
-pub(crate) struct Check(State);
 
 enum State {
     New(Vec<PathBuf>),
@@ -46,15 +43,10 @@ enum Found {
 /// The maximum number of files whose results are waiting to be received.
 const WAITING: usize = 64;
 
-impl Check {
-    pub(crate) fn new(paths: Vec<PathBuf>) -> Self {
-        Self(State::New(paths))
-    }
-}
-
-impl Source for Check {
-    fn fill(&mut self, rows: &mut Rows, _: &mut Outcome) -> Result<bool, Error> {
-        let results = match &mut self.0 {
+pub(crate) fn of_paths(paths: Vec<PathBuf>) -> Source {
+    let mut state = State::New(paths);
+    Box::new(move |rows: &mut Rows, _: &mut Outcome| {
+        let results = match &mut state {
             State::Checking(results) => results,
             State::New(paths) => {
                 let at = paths.first().cloned().unwrap_or_default();
@@ -74,7 +66,7 @@ impl Source for Check {
                     path: at,
                     why: error.to_string(),
                 })?;
-                self.0 = State::Checking(results);
+                state = State::Checking(results);
                 return Ok(true);
             }
         };
@@ -86,7 +78,7 @@ impl Source for Check {
             }
         }
         Ok(true)
-    }
+    })
 }
 
 /// Sends results as long as there is a receiver.

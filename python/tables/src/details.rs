@@ -1,11 +1,9 @@
 //! The table `details`.
 
 use atf::detail::{DetailEvent, DetailReader, FunctionPayload};
-use atf::session::SessionReader;
 use atf::thread::ThreadReader;
 
 use crate::error::Error;
-use crate::options::Options;
 use crate::queue::Queue;
 use crate::rows::{Cell, Rows};
 use crate::stream::{Outcome, Source};
@@ -14,42 +12,29 @@ use crate::table::Table;
 /// The maximum size in bytes of a payload in the table.
 const LONGEST: usize = 16 << 20;
 
-pub(crate) struct Details {
-    queue: Queue,
-    /// The thread's id, its files, and the `seq` of the next detail.
-    thread: Option<(u32, ThreadReader, u64)>,
-    wants_payloads: bool,
-}
-
-impl Details {
-    pub(crate) fn new(reader: SessionReader, options: Options, rows: &Rows) -> Self {
-        Self {
-            queue: Queue::new(reader, options),
-            thread: None,
-            wants_payloads: of_payload().any(|name| rows.wants(name)),
-        }
-    }
-}
-
 /// Returns the columns that are read from the payload.
 fn of_payload() -> impl Iterator<Item = &'static str> {
     let names = Table::Details.columns().iter().map(|column| column.name);
     names.skip_while(|name| *name != "payload_size").skip(1)
 }
 
-impl Source for Details {
-    fn fill(&mut self, rows: &mut Rows, outcome: &mut Outcome) -> Result<bool, Error> {
-        let Some((id, thread, next)) = &mut self.thread else {
-            let Some(entry) = self.queue.next() else {
+/// Reads details, with payloads if `rows` need them.
+pub(crate) fn details(mut queue: Queue, rows: &Rows) -> Source {
+    // The thread's id, its files, and the `seq` of the next detail.
+    let mut current: Option<(u32, ThreadReader, u64)> = None;
+    let wants_payloads = of_payload().any(|name| rows.wants(name));
+    Box::new(move |rows: &mut Rows, outcome: &mut Outcome| {
+        let Some((id, thread, next)) = &mut current else {
+            let Some(entry) = queue.next() else {
                 return Ok(false);
             };
             match entry.open() {
-                Ok(thread) => self.thread = Some((entry.id(), thread, 0)),
+                Ok(thread) => current = Some((entry.id(), thread, 0)),
                 Err(error) => outcome.add_of_thread(entry.id(), error),
             }
             return Ok(true);
         };
-        let options = self.queue.options();
+        let options = queue.options();
         let times = options.timestamps();
         let detail = thread.detail();
         let events = detail.map(|detail| (detail, detail.events_in(*next..)));
@@ -70,7 +55,7 @@ impl Source for Details {
             };
             *next = event.seq.saturating_add(1);
             if times.contains(&event.header.timestamp) {
-                let payload = if self.wants_payloads {
+                let payload = if wants_payloads {
                     read(detail, &event)
                 } else {
                     Ok(Payload::Unread)
@@ -87,9 +72,9 @@ impl Source for Details {
         for error in problems {
             outcome.add_of_thread(*id, error);
         }
-        self.thread = None;
+        current = None;
         Ok(true)
-    }
+    })
 }
 
 enum Payload {

@@ -1,48 +1,30 @@
 //! The table `events`.
 
-use atf::EventKind;
-use atf::session::SessionReader;
-
-use crate::error::Error;
-use crate::options::Options;
 use crate::queue::Queue;
 use crate::rows::{Cell, Rows};
 use crate::stream::{Outcome, Source};
 use crate::thread::ThreadEvents;
 
-pub(crate) struct Events {
-    queue: Queue,
-    thread: Option<ThreadEvents>,
-}
-
-impl Events {
-    pub(crate) fn new(reader: SessionReader, options: Options) -> Self {
-        Self {
-            queue: Queue::new(reader, options),
-            thread: None,
-        }
-    }
-}
-
-impl Source for Events {
-    fn fill(&mut self, rows: &mut Rows, outcome: &mut Outcome) -> Result<bool, Error> {
-        let Some(thread) = &mut self.thread else {
-            let Some(entry) = self.queue.next() else {
+pub(crate) fn events(mut queue: Queue) -> Source {
+    let mut current: Option<ThreadEvents> = None;
+    Box::new(move |rows: &mut Rows, outcome: &mut Outcome| {
+        let Some(thread) = &mut current else {
+            let Some(entry) = queue.next() else {
                 return Ok(false);
             };
-            self.thread = Some(ThreadEvents::open(&entry, self.queue.options()));
+            current = Some(ThreadEvents::open(&entry, queue.options()));
             return Ok(true);
         };
         while !rows.is_full() {
             let Some((seq, event)) = thread.next(outcome) else {
-                self.thread = None;
+                current = None;
                 break;
             };
             rows.push(&[
                 thread.id().into(),
                 seq.into(),
                 event.timestamp_ns.into(),
-                kind(event.event_kind),
+                event.event_kind.name().into(),
                 event.function_id.into(),
                 Cell::Name(event.function_id),
                 event.call_depth.into(),
@@ -50,11 +32,5 @@ impl Source for Events {
             ])?;
         }
         Ok(true)
-    }
-}
-
-/// Returns the word for an event's kind.
-#[inline]
-fn kind(kind: EventKind) -> Cell<'static> {
-    kind.name().map_or(Cell::Null, Cell::Text)
+    })
 }

@@ -14,26 +14,16 @@ use crate::queue::Queue;
 use crate::rows::{Cell, Rows};
 use crate::stream::{Outcome, Source};
 
-pub(crate) struct Functions {
-    reader: SessionReader,
-    next: usize,
-}
-
-impl Functions {
-    pub(crate) fn new(reader: SessionReader) -> Self {
-        Self { reader, next: 0 }
-    }
-}
-
-impl Source for Functions {
-    fn fill(&mut self, rows: &mut Rows, _: &mut Outcome) -> Result<bool, Error> {
-        let symbols = self.reader.manifest().map(|manifest| &manifest.symbols);
-        let names = self.reader.symbols();
-        for symbol in symbols.into_iter().flatten().skip(self.next) {
+pub(crate) fn functions(reader: SessionReader) -> Source {
+    let mut next: usize = 0;
+    Box::new(move |rows: &mut Rows, _: &mut Outcome| {
+        let symbols = reader.manifest().map(|manifest| &manifest.symbols);
+        let names = reader.symbols();
+        for symbol in symbols.into_iter().flatten().skip(next) {
             if rows.is_full() {
                 return Ok(true);
             }
-            self.next = self.next.saturating_add(1);
+            next = next.saturating_add(1);
             let id = symbol.function_id;
             let module = names.function(id).module;
             rows.push(&[
@@ -45,28 +35,18 @@ impl Source for Functions {
             ])?;
         }
         Ok(false)
-    }
+    })
 }
 
-pub(crate) struct Modules {
-    reader: SessionReader,
-    next: usize,
-}
-
-impl Modules {
-    pub(crate) fn new(reader: SessionReader) -> Self {
-        Self { reader, next: 0 }
-    }
-}
-
-impl Source for Modules {
-    fn fill(&mut self, rows: &mut Rows, _: &mut Outcome) -> Result<bool, Error> {
-        let modules = self.reader.manifest().map(|manifest| &manifest.modules);
-        for module in modules.into_iter().flatten().skip(self.next) {
+pub(crate) fn modules(reader: SessionReader) -> Source {
+    let mut next: usize = 0;
+    Box::new(move |rows: &mut Rows, _: &mut Outcome| {
+        let modules = reader.manifest().map(|manifest| &manifest.modules);
+        for module in modules.into_iter().flatten().skip(next) {
             if rows.is_full() {
                 return Ok(true);
             }
-            self.next = self.next.saturating_add(1);
+            next = next.saturating_add(1);
             rows.push(&[
                 module.module_id.into(),
                 module.path.as_deref().into(),
@@ -77,42 +57,27 @@ impl Source for Modules {
             ])?;
         }
         Ok(false)
-    }
+    })
 }
 
-pub(crate) struct Threads {
-    queue: Queue,
-    /// The position of each thread in the manifest's list.
-    listed: HashMap<u32, usize>,
-}
-
-impl Threads {
-    pub(crate) fn new(reader: SessionReader, options: Options) -> Self {
-        let listed = reader.manifest().map(|manifest| &manifest.threads);
-        let listed = listed.into_iter().flatten().map(|thread| thread.id);
-        Self {
-            listed: listed.enumerate().map(|(place, id)| (id, place)).collect(),
-            queue: Queue::new(reader, options),
-        }
-    }
-
-    fn listed(&self, thread: u32) -> Option<&ManifestThread> {
-        let place = self.listed.get(&thread)?;
-        self.queue.reader().manifest()?.threads.get(*place)
-    }
-}
-
-impl Source for Threads {
-    fn fill(&mut self, rows: &mut Rows, outcome: &mut Outcome) -> Result<bool, Error> {
+pub(crate) fn threads(mut queue: Queue) -> Source {
+    // The position of each thread in the manifest's list.
+    let listed = queue.reader().manifest().map(|manifest| &manifest.threads);
+    let listed = listed.into_iter().flatten().zip(0..);
+    let places: HashMap<u32, usize> = listed.map(|(thread, place)| (thread.id, place)).collect();
+    Box::new(move |rows: &mut Rows, outcome: &mut Outcome| {
         while !rows.is_full() {
-            let Some(entry) = self.queue.next() else {
+            let Some(entry) = queue.next() else {
                 return Ok(false);
             };
-            let (listed, options) = (self.listed(entry.id()), self.queue.options());
-            push(&entry, listed, options, rows, outcome)?;
+            let place = places.get(&entry.id()).copied();
+            let manifest = queue.reader().manifest();
+            let listed = place.zip(manifest);
+            let listed = listed.and_then(|(place, manifest)| manifest.threads.get(place));
+            push(&entry, listed, queue.options(), rows, outcome)?;
         }
         Ok(true)
-    }
+    })
 }
 
 fn push(

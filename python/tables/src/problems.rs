@@ -2,51 +2,31 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use atf::session::{SessionReader, ThreadEntry};
+use atf::session::ThreadEntry;
 
 use crate::error::{Error, Problem};
-use crate::options::Options;
 use crate::queue::Queue;
 use crate::rows::Rows;
 use crate::stream::{Outcome, Source};
 use crate::thread::ThreadEvents;
 
-pub(crate) struct Problems {
-    queue: Queue,
-    /// Problems that were found but not returned yet.
-    left: VecDeque<Problem>,
-}
-
-impl Problems {
-    /// Creates the table's rows from a session and its own problems.
-    pub(crate) fn new(
-        reader: SessionReader,
-        problems: impl Iterator<Item = atf::Error>,
-        options: Options,
-    ) -> Self {
-        let mut found = Outcome::default();
-        problems.for_each(|error| found.add_of_session(error));
-        Self {
-            queue: Queue::new(reader, options),
-            left: found.problems.into(),
-        }
-    }
-}
-
-impl Source for Problems {
-    fn fill(&mut self, rows: &mut Rows, _: &mut Outcome) -> Result<bool, Error> {
+/// Returns the session's own problems and those of its threads.
+pub(crate) fn problems(mut queue: Queue, of_session: Vec<Problem>) -> Source {
+    // Problems that were found but not returned yet.
+    let mut left = VecDeque::from(of_session);
+    Box::new(move |rows: &mut Rows, _: &mut Outcome| {
         while !rows.is_full() {
-            if let Some(problem) = self.left.pop_front() {
+            if let Some(problem) = left.pop_front() {
                 push(&problem, rows)?;
                 continue;
             }
-            let Some(entry) = self.queue.next() else {
+            let Some(entry) = queue.next() else {
                 return Ok(false);
             };
-            self.left = of_thread(&entry).into();
+            left = of_thread(&entry).into();
         }
         Ok(true)
-    }
+    })
 }
 
 /// Reads all events and details of a thread and returns its problems.

@@ -48,31 +48,13 @@ fn analyse(
     Ok(functions.chain(others).collect())
 }
 
-pub(crate) struct Report {
-    reader: SessionReader,
-    options: Options,
-    /// Functions that were not returned yet; `None` before the analysis.
-    left: Option<Functions>,
-}
-
-impl Report {
-    pub(crate) fn new(reader: SessionReader, options: Options) -> Self {
-        Self {
-            reader,
-            options,
-            left: None,
-        }
-    }
-}
-
-impl Source for Report {
-    fn fill(&mut self, rows: &mut Rows, outcome: &mut Outcome) -> Result<bool, Error> {
-        let left = match &mut self.left {
+pub(crate) fn report(reader: SessionReader, options: Options) -> Source {
+    // Functions that were not returned yet; `None` before the analysis.
+    let mut left: Option<Functions> = None;
+    Box::new(move |rows: &mut Rows, outcome: &mut Outcome| {
+        let left = match &mut left {
             Some(left) => left,
-            None => {
-                let left = analyse(&self.reader, &self.options, outcome)?;
-                self.left.insert(left)
-            }
+            none => none.insert(analyse(&reader, &options, outcome)?),
         };
         while !rows.is_full() {
             let Some((id, function)) = left.pop_front() else {
@@ -95,68 +77,32 @@ impl Source for Report {
             ])?;
         }
         Ok(true)
-    }
+    })
 }
 
-pub(crate) struct Histogram {
+/// Rejects a name that the manifest does not list. Accepts any id, because only the analysis shows
+/// whether the function with that id has calls.
+pub(crate) fn histogram(
     reader: SessionReader,
     names: Arc<Names>,
     options: Options,
-    /// Functions whose buckets were not returned yet; `None` before the analysis.
-    left: Option<Functions>,
-    /// Buckets of one function that were not returned yet.
-    buckets: VecDeque<(Option<u64>, Bucket)>,
-}
-
-impl Histogram {
-    /// Rejects a name that the manifest does not list. Accepts any id, because only the analysis
-    /// shows whether the function with that id has calls.
-    pub(crate) fn new(
-        reader: SessionReader,
-        names: Arc<Names>,
-        options: Options,
-    ) -> Result<Self, Error> {
-        match &options.function {
-            None | Some(Pattern::Id(_)) => {}
-            Some(pattern) if names.contains(pattern) => {}
-            Some(pattern) => return Err(no_match(pattern)),
-        }
-        Ok(Self {
-            reader,
-            names,
-            options,
-            left: None,
-            buckets: VecDeque::new(),
-        })
+) -> Result<Source, Error> {
+    match &options.function {
+        None | Some(Pattern::Id(_)) => {}
+        Some(pattern) if names.contains(pattern) => {}
+        Some(pattern) => return Err(no_match(pattern)),
     }
-
-    fn analyse(&self, outcome: &mut Outcome) -> Result<Functions, Error> {
-        let mut functions = analyse(&self.reader, &self.options, outcome)?;
-        if let Some(pattern) = &self.options.function {
-            let fits = |id: u64| {
-                let name = self.names.name(self.names.key(id));
-                pattern.fits(&Function::new(id, name))
-            };
-            functions.retain(|(id, _)| id.is_some_and(fits));
-            if functions.is_empty() && !self.names.contains(pattern) {
-                return Err(no_match(pattern));
-            }
-        }
-        Ok(functions)
-    }
-}
-
-fn no_match(pattern: &Pattern) -> Error {
-    Error::usage(format!("no function matches {pattern}"))
-}
-
-impl Source for Histogram {
-    fn fill(&mut self, rows: &mut Rows, outcome: &mut Outcome) -> Result<bool, Error> {
-        if self.left.is_none() {
-            self.left = Some(self.analyse(outcome)?);
-        }
+    // Functions whose buckets were not returned yet; `None` before the analysis.
+    let mut left: Option<Functions> = None;
+    // Buckets of one function that were not returned yet.
+    let mut buckets: VecDeque<(Option<u64>, Bucket)> = VecDeque::new();
+    Ok(Box::new(move |rows: &mut Rows, outcome: &mut Outcome| {
+        let left = match &mut left {
+            Some(left) => left,
+            none => none.insert(selected(&reader, &names, &options, outcome)?),
+        };
         while !rows.is_full() {
-            if let Some((id, bucket)) = self.buckets.pop_front() {
+            if let Some((id, bucket)) = buckets.pop_front() {
                 rows.push(&[
                     id.into(),
                     id.map_or(Cell::Null, Cell::Name),
@@ -164,13 +110,35 @@ impl Source for Histogram {
                     bucket.to_ns.into(),
                     bucket.count.into(),
                 ])?;
-            } else if let Some((id, function)) = self.left.as_mut().and_then(VecDeque::pop_front) {
-                let buckets = function.durations.buckets();
-                self.buckets.extend(buckets.map(|bucket| (id, bucket)));
+            } else if let Some((id, function)) = left.pop_front() {
+                let found = function.durations.buckets();
+                buckets.extend(found.map(|bucket| (id, bucket)));
             } else {
                 return Ok(false);
             }
         }
         Ok(true)
+    }))
+}
+
+/// Analyses all events, and keeps the functions that the options select.
+fn selected(
+    reader: &SessionReader,
+    names: &Names,
+    options: &Options,
+    outcome: &mut Outcome,
+) -> Result<Functions, Error> {
+    let mut functions = analyse(reader, options, outcome)?;
+    if let Some(pattern) = &options.function {
+        let fits = |id: u64| pattern.fits(&Function::new(id, names.name(names.key(id))));
+        functions.retain(|(id, _)| id.is_some_and(fits));
+        if functions.is_empty() && !names.contains(pattern) {
+            return Err(no_match(pattern));
+        }
     }
+    Ok(functions)
+}
+
+fn no_match(pattern: &Pattern) -> Error {
+    Error::usage(format!("no function matches {pattern}"))
 }

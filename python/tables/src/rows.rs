@@ -195,7 +195,6 @@ impl Builder {
         }
     }
 
-    /// Adds a value.
     #[inline]
     fn push(&mut self, cell: Cell<'_>, names: &Names) -> Result<(), Error> {
         match (self, cell) {

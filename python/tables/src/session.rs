@@ -1,5 +1,6 @@
 //! A session and its tables.
 
+use std::mem;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,8 +12,9 @@ use atf::trace::{Process, Trace};
 use crate::error::Error;
 use crate::names::Names;
 use crate::options::Options;
+use crate::queue::Queue;
 use crate::rows::Rows;
-use crate::stream::{Outcome, Source, Stream};
+use crate::stream::{Outcome, Stream};
 use crate::table::Table;
 use crate::{calls, check, details, events, listed, problems, report};
 
@@ -79,43 +81,40 @@ impl Session {
     pub fn stream(&self, table: Table, options: &Options) -> Result<Stream, Error> {
         let rows = Rows::new(table, options, self.schema(table, options)?, &self.names)?;
         self.check_threads(options)?;
-        let mut found = Outcome::default();
-        // In these two tables, the rows themselves are the problems.
-        if !matches!(table, Table::Problems | Table::Check) {
-            self.problems(options)
-                .for_each(|error| found.add_of_session(error));
-        }
+        let mut found = self.problems(options);
         let (reader, options) = (self.reader.clone(), options.clone());
         let at_end = options.problems;
-        let source: Box<dyn Source> = match table {
-            Table::Events => Box::new(events::Events::new(reader, options)),
-            Table::Calls => Box::new(calls::Calls::new(reader, options)),
-            Table::Details => Box::new(details::Details::new(reader, options, &rows)),
-            Table::Functions => Box::new(listed::Functions::new(reader)),
-            Table::Threads => Box::new(listed::Threads::new(reader, options)),
-            Table::Modules => Box::new(listed::Modules::new(reader)),
-            Table::Report => Box::new(report::Report::new(reader, options)),
-            Table::Histogram => {
-                let names = Arc::clone(&self.names);
-                Box::new(report::Histogram::new(reader, names, options)?)
+        let queue = |reader| Queue::new(reader, options.clone());
+        let source = match table {
+            Table::Events => events::events(queue(reader)),
+            Table::Calls => calls::calls(queue(reader)),
+            Table::Details => details::details(queue(reader), &rows),
+            Table::Functions => listed::functions(reader),
+            Table::Threads => listed::threads(queue(reader)),
+            Table::Modules => listed::modules(reader),
+            Table::Report => report::report(reader, options),
+            Table::Histogram => report::histogram(reader, Arc::clone(&self.names), options)?,
+            // In these two tables, the rows themselves are the problems.
+            Table::Problems => problems::problems(queue(reader), mem::take(&mut found).problems),
+            Table::Check => {
+                found = Outcome::default();
+                check::of_paths(vec![reader.path().to_path_buf()])
             }
-            Table::Problems => Box::new(problems::Problems::new(
-                reader,
-                self.problems(&options),
-                options.clone(),
-            )),
-            Table::Check => Box::new(check::Check::new(vec![reader.path().to_path_buf()])),
             Table::Files => return Err(Error::usage("table files: only archives contain it")),
         };
         Ok(Stream::new(source, rows, at_end, found))
     }
 
     /// Returns the session's own problems that concern the selected threads.
-    pub(crate) fn problems(&self, options: &Options) -> impl Iterator<Item = atf::Error> {
-        let is_for_all = options.threads.is_none();
-        let problems = self.reader.problems().into_iter();
-        // A folder without an id does not belong to any selected thread.
-        problems.filter(move |it| is_for_all || *it.kind() != ErrorKind::NoThreadId)
+    fn problems(&self, options: &Options) -> Outcome {
+        let mut found = Outcome::default();
+        for error in self.reader.problems() {
+            // A folder without an id does not belong to any selected thread.
+            if options.threads.is_none() || *error.kind() != ErrorKind::NoThreadId {
+                found.add_of_session(error);
+            }
+        }
+        found
     }
 
     fn check_threads(&self, options: &Options) -> Result<(), Error> {

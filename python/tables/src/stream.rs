@@ -10,11 +10,9 @@ use crate::error::{Error, Incomplete, Problem};
 use crate::options::AtEnd;
 use crate::rows::Rows;
 
-/// Supplies the rows of a table.
-pub(crate) trait Source: Send {
-    /// Adds rows until the batch is full. Returns whether there may be more rows.
-    fn fill(&mut self, rows: &mut Rows, outcome: &mut Outcome) -> Result<bool, Error>;
-}
+/// Supplies the rows of a table: adds rows until the batch is full, and returns whether there may be
+/// more rows.
+pub(crate) type Source = Box<dyn FnMut(&mut Rows, &mut Outcome) -> Result<bool, Error> + Send>;
 
 /// The result of reading a table to its end.
 #[derive(Debug, Clone, Default)]
@@ -51,7 +49,7 @@ impl Outcome {
 /// last batch unless [`AtEnd::Keep`] is set. In either case, [`outcome`](Self::outcome) lists the
 /// problems.
 pub struct Stream {
-    source: Box<dyn Source>,
+    source: Source,
     rows: Rows,
     at_end: AtEnd,
     found: Outcome,
@@ -61,7 +59,7 @@ pub struct Stream {
 }
 
 impl Stream {
-    pub(crate) fn new(source: Box<dyn Source>, rows: Rows, at_end: AtEnd, found: Outcome) -> Self {
+    pub(crate) fn new(source: Source, rows: Rows, at_end: AtEnd, found: Outcome) -> Self {
         Self {
             source,
             rows,
@@ -85,7 +83,7 @@ impl Stream {
             return Ok(None);
         }
         while self.may_have_more && !self.rows.is_full() {
-            self.may_have_more = self.source.fill(&mut self.rows, &mut self.found)?;
+            self.may_have_more = (self.source)(&mut self.rows, &mut self.found)?;
         }
         if !self.rows.is_empty() {
             let batch = self.rows.take()?;

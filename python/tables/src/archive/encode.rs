@@ -195,7 +195,6 @@ fn column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a dyn Array, Strin
         .ok_or_else(|| format!("column {name}: missing"))
 }
 
-/// Returns a column of numbers.
 pub(super) fn numbers(batch: &RecordBatch, name: &str) -> Result<Int64Array, String> {
     let numbers = column(batch, name)?.as_primitive_opt::<Int64Type>();
     numbers
@@ -203,7 +202,6 @@ pub(super) fn numbers(batch: &RecordBatch, name: &str) -> Result<Int64Array, Str
         .ok_or_else(|| format!("column {name}: expected numbers"))
 }
 
-/// Returns a column of bytes.
 pub(super) fn bytes(batch: &RecordBatch, name: &str) -> Result<BinaryArray, String> {
     let bytes = column(batch, name)?.as_binary_opt::<i32>();
     bytes

@@ -16,9 +16,7 @@ pub(super) trait Sink {
     fn begin(&mut self, entry: &Entry, target: Option<&str>) -> Result<(), Error>;
     /// Receives the next bytes of the file.
     fn write(&mut self, bytes: &[u8]) -> Result<(), Error>;
-    /// Ends the file.
     fn end_file(&mut self) -> Result<(), Error>;
-    /// Ends the archive.
     fn finish(&mut self) -> Result<(), Error>;
 }
 

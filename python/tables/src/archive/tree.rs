@@ -102,7 +102,6 @@ fn mode(_: &Metadata) -> Option<u32> {
     None
 }
 
-/// Sets the permissions of a file or folder.
 #[cfg(unix)]
 pub(super) fn set_mode(path: &Path, mode: u32) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
