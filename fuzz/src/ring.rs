@@ -88,25 +88,24 @@ pub(crate) fn killed(index: &[u8], detail: Option<&[u8]>) -> Vec<u8> {
     };
     let index = part(index);
     let detail = detail.map(part);
-    let version = index.file.get(VERSION_AT).copied().unwrap_or_default();
+    let version = index
+        .file
+        .get(offset(Record::IndexHeader, "version"))
+        .copied()
+        .unwrap_or_default();
     let mut ring = ring_of(version, [Some(&index), detail.as_ref()]);
     // Use the thread's actual id.
-    let thread_id = index.file.get(THREAD_ID_AT..THREAD_ID_AT + 4);
-    if let Some(thread_id) = thread_id {
-        ring[THREAD_ID_AT..THREAD_ID_AT + 4].copy_from_slice(thread_id);
+    let [from, to] = [Record::IndexHeader, Record::RingHeader].map(|it| offset(it, "thread_id"));
+    if let Some(thread_id) = index.file.get(from..from + 4) {
+        ring[to..to + 4].copy_from_slice(thread_id);
     }
     let detail = detail.map(|detail| detail.file).unwrap_or_default();
     packed::pack_files(&[(1, 0, &index.file), (2, 0, &detail), (3, 0, &ring)])
 }
 
-/// The offset of the version, which is the same in every header.
-const VERSION_AT: usize = offset("version");
-/// The offset of the thread's id, which is the same in every header.
-const THREAD_ID_AT: usize = offset("thread_id");
-
-/// Returns the offset of a kill journal's header field, which is the same in every wire version.
-const fn offset(field: &str) -> usize {
-    let field = Record::RingHeader.field(Wire::V2, field);
+/// Returns the offset of a header's version or thread id, which is the same in every wire version.
+fn offset(header: Record, field: &str) -> usize {
+    let field = header.field(Wire::V2, field);
     field.expect("the header has the field").offset
 }
 
