@@ -176,7 +176,7 @@ impl Crc32c {
         self.0
     }
 
-    /// Adds the bytes of the next part, of which there are `size`.
+    /// Appends the next part, which has `size` bytes.
     pub(crate) fn append(&mut self, next: Self, size: u64) {
         self.0 = Self::combine(self.0, next.0, size);
     }

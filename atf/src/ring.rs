@@ -54,7 +54,7 @@ pub(crate) struct Snapshot {
 #[derive(Default)]
 struct Area {
     file: &'static str,
-    /// What the header's fields for this area begin with.
+    /// The prefix of the header's fields for this area.
     name: &'static str,
     start: u64,
     checksum: u32,

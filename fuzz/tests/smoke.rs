@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use atf::thread::ThreadReader;
 use atf_conformance::corpus::{self, edition};
-use atf_fuzz::{found, seeds};
+use atf_fuzz::{found, packed, seeds};
 use atf_samples::random::Random;
 
 type Body = fn(&[u8]);
@@ -142,6 +143,23 @@ fn corpus_seeds_cause_no_panics() {
             try_input(target.body, bytes);
         }
     }
+}
+
+/// The journal of most killed threads belongs to their files. Others are from corpus cases with
+/// damaged files.
+#[test]
+fn killed_threads_are_read_with_their_journals() {
+    let seeds = seeds::seeds(Path::new("..")).expect("the repository's own folders");
+    let is_used = |seed: &Vec<u8>| {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        assert!(packed::unpack(seed, folder.path()));
+        let thread = ThreadReader::open(folder.path().join("thread_0"));
+        let ring = thread.ok().and_then(|thread| thread.ring());
+        ring.is_some_and(|ring| ring.index_bytes > 0)
+    };
+    let seeds = &seeds["ring"];
+    let used = seeds.values().filter(|seed| is_used(seed)).count();
+    assert!(used > seeds.len() / 2, "{used} of {}", seeds.len());
 }
 
 /// The table, the manifest and the folder must contain the same targets.

@@ -1,4 +1,4 @@
-//! What the readers of both kinds of file have in common: their problems and most functions.
+//! The functions and the list of problems that readers of both kinds of file share.
 
 use std::ffi::{CString, c_char};
 use std::sync::OnceLock;

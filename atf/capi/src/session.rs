@@ -103,7 +103,7 @@ impl Session {
         }
     }
 
-    /// Returns the manifest; an empty one if there is none.
+    /// Returns the manifest, or an empty one if the session has no valid manifest.
     pub(crate) fn manifest(&self) -> &Manifest {
         self.reader.manifest().unwrap_or(&NO_MANIFEST)
     }

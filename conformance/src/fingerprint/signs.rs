@@ -38,7 +38,7 @@ pub struct Sign {
 }
 
 impl Sign {
-    /// Returns the role that is asked, and the name of the case or script.
+    /// Returns the role under test, and the name of the case or script.
     pub(super) const fn asked(&self) -> (Role, &'static str) {
         match self.shows {
             Shows::Answer { case, .. } => (Role::Read, case),
