@@ -39,7 +39,6 @@ pub(crate) fn expand(layout: &Layout, arguments: TokenStream, item: TokenStream)
         visibility: item.vis,
         ident: item.ident,
         fields: BTreeMap::new(),
-        c_definition: true,
     };
     errors.followed_by(rust::open_enum(layout, enumeration, &options))
 }

@@ -160,10 +160,8 @@ fn the_comments_contain_everything_in_the_layout() {
     for record in &mut layout.records {
         mark(&mut record.title, format!("{}-title", record.name));
         mark(&mut record.doc, record.name.clone());
-        mark(
-            record.followed_by.get_or_insert_default(),
-            format!("{}-behind", record.name),
-        );
+        let behind = format!("{}-behind", record.name);
+        mark(record.followed_by.get_or_insert_default(), behind);
         for field in record.layouts.iter_mut().flat_map(|it| &mut it.fields) {
             // A field has the same marks in both wire versions, so each header must contain the
             // marks of all its fields.

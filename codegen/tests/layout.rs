@@ -87,12 +87,6 @@ fn every_field_is_where_the_documents_put_it() {
         assert_eq!(record.size as usize, typed.size(), "{name}");
         let (file, _) = name.split_once('_').expect("a file's name");
         assert_eq!(record.file, format!("{file}.atf"), "{name}");
-        // The tables have no gaps or overlaps.
-        let end = typed.fields(wire).iter().fold(0, |end, field| {
-            assert_eq!(field.offset, end, "{name}.{}", field.name);
-            end + field.size
-        });
-        assert_eq!(end, typed.size(), "{name}");
     }
 }
 

@@ -9,8 +9,8 @@ mod repository;
 
 use std::collections::BTreeMap;
 
+use atf_spec::layout::{self, Layout};
 use repository::{members, root, text};
-use serde_json::Value;
 
 /// Production code that uses the layout of one wire version, through `v1::` or `v2::`.
 const LAYOUTS: &[(&str, &str)] = &[
@@ -41,10 +41,8 @@ fn production() -> BTreeMap<String, String> {
         for (name, bytes) in tree.into_iter().filter(|(name, _)| name.ends_with(".rs")) {
             let text = String::from_utf8(bytes).expect("UTF-8");
             let code = text.split("#[cfg(test)]\nmod tests {").next();
-            files.insert(
-                format!("{folder}/{name}"),
-                code.unwrap_or_default().to_owned(),
-            );
+            let code = code.unwrap_or_default().to_owned();
+            files.insert(format!("{folder}/{name}"), code);
         }
     }
     assert!(files.len() > 300, "only {} files", files.len());
@@ -81,13 +79,10 @@ fn only_listed_files_name_both_layouts() {
 
 /// Returns the names of all fields, from the resolved layout.
 fn fields() -> Vec<String> {
-    let layout: Value = serde_json::from_str(&text("spec/layout.json")).expect("JSON");
-    let records = layout["records"].as_array().expect("records").iter();
-    let layouts = records.flat_map(|record| record["layouts"].as_array().expect("layouts"));
-    let fields = layouts.flat_map(|layout| layout["fields"].as_array().expect("fields"));
-    fields
-        .map(|field| format!("\"{}\"", field["name"].as_str().expect("a name")))
-        .collect()
+    let layout: Layout = serde_json::from_str(layout::JSON).expect("a layout");
+    let layouts = layout.records.iter().flat_map(|record| &record.layouts);
+    let fields = layouts.flat_map(|layout| &layout.fields);
+    fields.map(|field| format!("\"{}\"", field.name)).collect()
 }
 
 /// Returns whether a line looks like a row of a layout table: a field's name and two numbers.

@@ -18,7 +18,7 @@ pub enum Example {
 #[must_use]
 pub fn examples(markdown: &str) -> Vec<Example> {
     let mut found = Vec::new();
-    let mut block: Option<(String, String)> = None;
+    let mut is_block = false;
     for event in Parser::new_ext(markdown, Options::ENABLE_TABLES) {
         match event {
             Event::Start(Tag::CodeBlock(kind)) => {
@@ -26,17 +26,12 @@ pub fn examples(markdown: &str) -> Vec<Example> {
                     CodeBlockKind::Fenced(language) => language.into_string(),
                     CodeBlockKind::Indented => String::new(),
                 };
-                block = Some((language, String::new()));
+                found.push(Example::Block(language, String::new()));
+                is_block = true;
             }
-            Event::End(TagEnd::CodeBlock) => {
-                found.extend(
-                    block
-                        .take()
-                        .map(|(language, text)| Example::Block(language, text)),
-                );
-            }
+            Event::End(TagEnd::CodeBlock) => is_block = false,
             Event::Text(text) => {
-                if let Some((_, block)) = &mut block {
+                if let (true, Some(Example::Block(_, block))) = (is_block, found.last_mut()) {
                     block.push_str(&text);
                 }
             }

@@ -1,6 +1,6 @@
 //! Runs the spec's compiler.
 
-use atf_spec::files::{File, Files};
+use atf_spec::files::Files;
 use atf_spec::model::{RecordSpec, RulesFile, SourceFile, TopicsFile};
 use atf_spec::yaml::{Node, decode};
 
@@ -9,7 +9,7 @@ use atf_spec::yaml::{Node, decode};
 pub fn spec_yaml(data: &[u8]) {
     let mut files = Files::default();
     let text = String::from_utf8_lossy(data).into_owned();
-    let id = files.add(File::new("fuzzed.yaml", text));
+    let id = files.add("fuzzed.yaml", text);
     let faults = match Node::parse(id, data) {
         Err(fault) => vec![fault],
         Ok(root) => {

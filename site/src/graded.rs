@@ -33,12 +33,8 @@ impl Model<'_> {
             "object": section("## How to object")?,
         });
         output.page("results/", "results.html", "Results", page)?;
-        output.index(
-            "document",
-            "Results",
-            "writers, readers, badges",
-            "results/",
-        );
+        let text = "writers, readers, badges";
+        output.index("document", "Results", text, "results/");
         self.yours(output)
     }
 

@@ -157,25 +157,17 @@ impl Docs {
     /// Returns the text below a heading, up to the next heading of the same or a higher level.
     pub(crate) fn below(&self, path: &str, heading: &str) -> io::Result<&str> {
         let text = self.pages.get(path).map_or("", |doc| &doc.text);
-        let level = heading.split(' ').next().map_or(0, str::len);
-        let mut found = None;
-        let (mut at, mut is_code) = (0, false);
-        for line in text.split_inclusive('\n') {
-            is_code ^= line.trim_start().starts_with("```");
-            let hashes = line.len() - line.trim_start_matches('#').len();
-            if let Some(start) = found
-                && !is_code
-                && (1..=level).contains(&hashes)
-            {
-                return Ok(&text[start..at]);
-            }
-            at += line.len();
-            if !is_code && line.trim_end() == heading {
-                found = Some(at);
-            }
-        }
+        let events = Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter();
+        let mut headings = events.filter_map(|(event, range)| match event {
+            Event::Start(Tag::Heading { level, .. }) => Some((level, range)),
+            _ => None,
+        });
+        let found = headings.find(|(_, range)| text[range.clone()].trim_end() == heading);
         let no_section = || io::Error::other(format!("{path}: no section `{heading}`"));
-        found.map(|start| &text[start..]).ok_or_else(no_section)
+        let (level, found) = found.ok_or_else(no_section)?;
+        let next = headings.find(|(other, _)| *other <= level);
+        let end = next.map_or(text.len(), |(_, next)| next.start);
+        Ok(&text[found.end..end])
     }
 }
 
@@ -216,34 +208,29 @@ fn resolved(from: &str, path: &str) -> String {
     parts.join("/")
 }
 
-fn plain<'a>(events: impl Iterator<Item = &'a Event<'a>>) -> String {
-    let texts = events.filter_map(|event| match event {
-        Event::Text(text) | Event::Code(text) => Some(text.as_ref()),
-        _ => None,
-    });
-    texts.collect()
-}
-
 /// Returns a document's headings, with their ids.
 pub(crate) fn headings(markdown: &str) -> Vec<(String, String)> {
     let events: Vec<Event<'_>> = Parser::new_ext(markdown, Options::ENABLE_TABLES).collect();
-    let is_start = |event: &Event<'_>| matches!(event, Event::Start(Tag::Heading { .. }));
-    let starts = events.iter().enumerate();
-    let starts = starts.filter(|(_, event)| is_start(event));
+    let is_start = |at: &usize| matches!(events[*at], Event::Start(Tag::Heading { .. }));
+    let starts = (0..events.len()).filter(is_start);
     let mut ids = Ids::default();
-    starts
-        .map(|(at, _)| {
-            let heading = heading(&events, at);
-            let id = ids.next(&heading);
-            (heading, id)
-        })
-        .collect()
+    let headings = starts.map(|at| {
+        let heading = heading(&events, at);
+        let id = ids.next(&heading);
+        (heading, id)
+    });
+    headings.collect()
 }
 
 /// Returns the text of the heading that starts at a position.
 fn heading(events: &[Event<'_>], at: usize) -> String {
     let is_end = |it: &&Event<'_>| matches!(it, Event::End(TagEnd::Heading(_)));
-    plain(events.iter().skip(at + 1).take_while(|it| !is_end(it)))
+    let inside = events.iter().skip(at + 1).take_while(|it| !is_end(it));
+    let texts = inside.filter_map(|event| match event {
+        Event::Text(text) | Event::Code(text) => Some(text.as_ref()),
+        _ => None,
+    });
+    texts.collect()
 }
 
 /// The ids of headings, as GitHub derives them.

@@ -124,27 +124,20 @@ impl Model<'_> {
             html += &format!("<h3><a href=\"../{address}index.html\">{title}</a></h3>");
             html += &self.docs.html(path, text, "start/");
         }
-        output.index(
-            "document",
-            "Get started",
-            "C, C++, Rust, Python, Go",
-            "start/",
-        );
+        let text = "C, C++, Rust, Python, Go";
+        output.index("document", "Get started", text, "start/");
         let html = format!("<p>{contents}</p>{html}");
         output.page("start/", "text.html", "Get started", json!({"html": html}))
     }
 
     /// Adds the fields to the search.
     fn fields(&self, output: &mut Output) {
-        let mut known = BTreeSet::new();
         for record in &self.layout.records {
-            for field in record.layouts.iter().flat_map(|layout| &layout.fields) {
+            for field in record.fields() {
                 let name = format!("{}.{}", record.name, field.name);
                 let page = format!("docs/reference/{}/", record.name);
-                if known.insert(name.clone()) {
-                    let href = format!("{page}index.html#field-{}", field.name);
-                    output.index("field", &name, &field.doc, &href);
-                }
+                let href = format!("{page}index.html#field-{}", field.name);
+                output.index("field", &name, &field.doc, &href);
             }
         }
     }
@@ -266,12 +259,8 @@ impl Model<'_> {
         let mut by_source: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
         for ((subject, source), claim) in &self.claims {
             let address = format!("claims/{source}/{subject}/");
-            let page = claims::page(
-                (subject, source),
-                claim,
-                (self.spec, self.found),
-                &self.docs,
-            );
+            let known = (self.spec, self.found);
+            let page = claims::page((subject, source), claim, known, &self.docs);
             let title = format!("{source} on {subject}");
             let says = &claim.said[0].says;
             output.page(&address, "claim.html", &title, page)?;

@@ -39,8 +39,7 @@ pub fn compile_with(origin: &Origin, overlay: Option<&Path>) -> Compiled {
     let (spec, reconciliation, faults) = match spec {
         Err(faults) => (None, None, faults),
         Ok(spec) => {
-            let mut reconciliation = reconcile(&spec);
-            let found = std::mem::take(&mut reconciliation.faults);
+            let (reconciliation, found) = reconcile(&spec);
             let faults = check(&files, &spec, &reconciliation.claims, found);
             (Some(spec), Some(reconciliation), faults)
         }

@@ -495,15 +495,14 @@ impl Compiler<'_> {
     }
 
     fn call_by_name(&mut self, name: String, args: &[&Expr]) -> Typed {
-        let built_in = BUILT_IN.iter().find(|known| known.name == name);
+        let built_in = BUILT_IN.iter().find(|(known, ..)| *known == name);
         let (takes, kind) = match built_in {
-            Some(known) => {
-                let last = known.takes.last().copied();
-                let mut takes = known.takes.to_vec();
-                if known.is_variadic {
-                    takes.resize(args.len().max(1), last.unwrap_or(Kind::Number));
+            Some((_, takes, kind)) => {
+                let mut takes = takes.to_vec();
+                if name == "how_many" {
+                    takes.resize(args.len().max(1), Kind::Bool);
                 }
-                (takes, known.kind)
+                (takes, *kind)
             }
             None => {
                 let Some(found) = self.function(&name) else {

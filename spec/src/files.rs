@@ -21,16 +21,6 @@ pub struct File {
 }
 
 impl File {
-    /// Creates a file that has not been parsed.
-    #[must_use]
-    pub fn new(path: &str, text: String) -> Self {
-        Self {
-            path: path.to_owned(),
-            text,
-            root: None,
-        }
-    }
-
     /// Converts a place to a range of whole characters, even if it begins or ends within one.
     fn range(&self, place: Place) -> Range<usize> {
         let offset = |offset: u32| usize::try_from(offset).unwrap_or(usize::MAX);
@@ -45,9 +35,13 @@ impl File {
 pub struct Files(Vec<File>);
 
 impl Files {
-    /// Adds a file.
-    pub fn add(&mut self, file: File) -> FileId {
-        self.0.push(file);
+    /// Adds a file that has not been parsed.
+    pub fn add(&mut self, path: &str, text: String) -> FileId {
+        self.0.push(File {
+            path: path.to_owned(),
+            text,
+            root: None,
+        });
         FileId(u32::try_from(self.0.len() - 1).unwrap_or(u32::MAX))
     }
 
@@ -151,12 +145,12 @@ impl Files {
 
 #[cfg(test)]
 mod tests {
-    use super::{Diagnostic, File, Files, Place};
+    use super::{Diagnostic, Files, Place};
 
     #[test]
     fn locate_returns_line_and_column_in_characters_from_1() {
         let mut files = Files::default();
-        let file = files.add(File::new("a.yaml", "é: é\nö: x\n".into()));
+        let file = files.add("a.yaml", "é: é\nö: x\n".into());
         // `é` and `ö` take two bytes each.
         let at = |start, end| files.locate(Place { file, start, end });
         assert_eq!(at(0, 2), "a.yaml:1:1");
@@ -168,7 +162,7 @@ mod tests {
     #[test]
     fn colours_do_not_change_the_text() {
         let mut files = Files::default();
-        let file = files.add(File::new("a.yaml", "a: b\n".into()));
+        let file = files.add("a.yaml", "a: b\n".into());
         let place = Place {
             file,
             start: 3,

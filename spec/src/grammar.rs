@@ -309,20 +309,7 @@ pub enum Expression {
     },
 }
 
-/// A function that all grammars have.
-#[derive(Debug)]
-pub struct BuiltIn {
-    /// The name.
-    pub name: &'static str,
-    /// The types of its parameters; more of the last type may follow if `is_variadic`.
-    pub takes: &'static [Kind],
-    /// Whether there may be more arguments of the last type.
-    pub is_variadic: bool,
-    /// The type of the result.
-    pub kind: Kind,
-}
-
-/// The functions that all grammars have.
+/// The functions that all grammars have: each with the types of its parameters and of its result.
 ///
 /// - `is_zero(from, to)`: whether the bytes from one offset up to another are all 0;
 /// - `begins(from, to, number, width)`: whether the bytes are the beginning of a little-endian
@@ -330,28 +317,15 @@ pub struct BuiltIn {
 /// - `same(one, other, width)`: whether `width` bytes at two offsets are the same;
 /// - `data_end(end)`: the offset after the last byte before `end` that is not 0;
 /// - `crc32c(from, to)`: the CRC-32C of the bytes;
-/// - `how_many(…)`: how many truth values are true.
-pub const BUILT_IN: &[BuiltIn] = {
+/// - `how_many(…)`: how many of any number of truth values are true.
+pub const BUILT_IN: &[(&str, &[Kind], Kind)] = {
     use Kind::{Bool, Number};
-    const fn fixed(name: &'static str, takes: &'static [Kind], kind: Kind) -> BuiltIn {
-        BuiltIn {
-            name,
-            takes,
-            is_variadic: false,
-            kind,
-        }
-    }
     &[
-        fixed("is_zero", &[Number, Number], Bool),
-        fixed("begins", &[Number, Number, Number, Number], Bool),
-        fixed("same", &[Number, Number, Number], Bool),
-        fixed("data_end", &[Number], Number),
-        fixed("crc32c", &[Number, Number], Number),
-        BuiltIn {
-            name: "how_many",
-            takes: &[Bool],
-            is_variadic: true,
-            kind: Number,
-        },
+        ("is_zero", &[Number, Number], Bool),
+        ("begins", &[Number, Number, Number, Number], Bool),
+        ("same", &[Number, Number, Number], Bool),
+        ("data_end", &[Number], Number),
+        ("crc32c", &[Number, Number], Number),
+        ("how_many", &[Bool], Number),
     ]
 };

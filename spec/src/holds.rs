@@ -4,46 +4,34 @@
 use crate::load::Spec;
 use crate::model::{RuleSpec, Topic};
 
-/// An entry of `held_by`. Paths are relative to the repository's root.
+/// An entry of `held_by`: a test (`PATH.rs::NAME`), a benchmark (`atf/bench/PATH.rs::WORK`) or a
+/// section of a document (`PATH.md#ANCHOR`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Hold<'a> {
-    /// A test: `PATH.rs::NAME`.
-    Test {
-        /// The test's file.
-        path: &'a str,
-        /// The test's function.
-        name: &'a str,
-    },
-    /// A benchmark: `atf/bench/PATH.rs::WORK`.
-    Benchmark {
-        /// The benchmark's file.
-        path: &'a str,
-        /// The start of the benchmark's text in the column `work`.
-        work: &'a str,
-    },
-    /// A section of a document: `PATH.md#ANCHOR`.
-    Document {
-        /// The document's file.
-        path: &'a str,
-        /// The anchor of the section's heading.
-        anchor: &'a str,
-    },
+pub struct Hold<'a> {
+    /// [`Kind::Test`], [`Kind::Benchmark`] or [`Kind::Document`].
+    pub kind: Kind,
+    /// The file, relative to the repository's root.
+    pub path: &'a str,
+    /// The test's function, the start of the benchmark's text in the column `work`, or the anchor
+    /// of the section's heading.
+    pub name: &'a str,
 }
 
 impl<'a> Hold<'a> {
     /// Parses an entry, or returns `None` if it has none of these forms.
     #[must_use]
     pub fn parse(text: &'a str) -> Option<Self> {
+        let hold = |kind, path, name| Self { kind, path, name };
         if let Some((path, anchor)) = text.split_once(".md#") {
             let path = &text[..path.len() + ".md".len()];
-            return (!anchor.is_empty()).then_some(Self::Document { path, anchor });
+            return (!anchor.is_empty()).then_some(hold(Kind::Document, path, anchor));
         }
         let (path, name) = text.split_once("::")?;
         let is_name = |name: &str| name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric());
         match path {
             _ if !path.ends_with(".rs") || name.is_empty() => None,
-            _ if path.starts_with("atf/bench/") => Some(Self::Benchmark { path, work: name }),
-            _ => is_name(name).then_some(Self::Test { path, name }),
+            _ if path.starts_with("atf/bench/") => Some(hold(Kind::Benchmark, path, name)),
+            _ => is_name(name).then_some(hold(Kind::Test, path, name)),
         }
     }
 }
@@ -122,11 +110,7 @@ impl<'a> Held<'a> {
     /// that can fail.
     #[must_use]
     pub fn kind(&self) -> Option<Kind> {
-        let holds = self.holds.iter().map(|hold| match hold {
-            Hold::Test { .. } => Kind::Test,
-            Hold::Benchmark { .. } => Kind::Benchmark,
-            Hold::Document { .. } => Kind::Document,
-        });
+        let holds = self.holds.iter().map(|hold| hold.kind);
         let rule = self.rules.iter().any(|rule| rule.untestable.is_none());
         let first = [
             self.topic.not_done.is_some().then_some(Kind::NotDone),

@@ -375,6 +375,19 @@ impl Record {
         self.layouts.iter().find(|layout| layout.wire == wire)
     }
 
+    /// Returns the fields of all layouts. A field in more than one layout is returned once, as in
+    /// the first one.
+    #[must_use]
+    pub fn fields(&self) -> Vec<&Field> {
+        let mut fields: Vec<&Field> = Vec::new();
+        for field in self.layouts.iter().flat_map(|layout| &layout.fields) {
+            if fields.iter().all(|known| known.name != field.name) {
+                fields.push(field);
+            }
+        }
+        fields
+    }
+
     /// Returns the name in Rust: the spec's name in camel case, such as `IndexHeader`.
     #[must_use]
     pub fn rust_name(&self) -> String {

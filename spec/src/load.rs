@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 
 use crate::diagnostic::Diagnostic;
-use crate::files::{File, Files};
+use crate::files::Files;
 use crate::layout::Wire;
 use crate::model::{
     Citation, ConstantSpec, ConstantsFile, DecisionsFile, DigestsFile, EditionsFile, EnumSpec,
@@ -255,7 +255,7 @@ impl Loader<'_> {
             }
         };
         let text = String::from_utf8_lossy(&bytes).into_owned();
-        let id = self.files.add(File::new(label, text));
+        let id = self.files.add(label, text);
         match Node::parse(id, &bytes) {
             Ok(root) => {
                 self.files.set_root(id, root.clone());
@@ -291,7 +291,7 @@ impl Loader<'_> {
     }
 
     fn unreadable(&mut self, path: &str, why: &str) {
-        let file = self.files.add(File::new(path, String::new()));
+        let file = self.files.add(path, String::new());
         let place = Place {
             file,
             ..Place::default()

@@ -27,7 +27,6 @@ pub const METHODS: &[&str] = &[
     "encode_to",
     "has_detail_file",
     "is_zero",
-    "is_bounded",
     "is_placeholder",
     "problems",
     "start_time_weight",

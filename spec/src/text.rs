@@ -23,8 +23,6 @@ pub struct Span<'a> {
     pub silent: Option<Reason>,
     /// The record whose fields the lines list, if any.
     pub record: Option<&'a RecordClaim>,
-    /// The number of claims that share these lines.
-    pub claims: usize,
 }
 
 impl Span<'_> {
@@ -36,54 +34,38 @@ impl Span<'_> {
     }
 }
 
-/// A claim made by a source, in any form.
-pub(crate) struct Claim<'a> {
-    pub(crate) lines: Option<&'a At<Lines>>,
-    pub(crate) place: Place,
-    record: Option<&'a RecordClaim>,
-}
-
-/// Returns all of a source's claims, grouped by form.
-pub(crate) fn claims(source: &SourceFile) -> impl Iterator<Item = Claim<'_>> {
-    let claim = |lines, place| Claim {
-        lines,
-        place,
-        record: None,
-    };
-    let records = source.records.iter().map(|record| Claim {
-        lines: record.lines.as_ref(),
-        place: record.record.place,
-        record: Some(record),
-    });
+/// Returns the lines, the place and, if it is about one, the record of each of a source's claims,
+/// grouped by form.
+fn claims(
+    source: &SourceFile,
+) -> impl Iterator<Item = (Option<&At<Lines>>, Place, Option<&RecordClaim>)> {
+    let records = source.records.iter();
+    let records = records.map(|it| (it.lines.as_ref(), it.record.place, Some(it)));
     let files = source.files.iter();
+    let files = files.map(|it| (it.lines.as_ref(), it.file.place, None));
     let constants = source.constants.iter();
+    let constants = constants.map(|it| (it.lines.as_ref(), it.constant.place, None));
     let statements = source.statements.iter();
-    records
-        .chain(files.map(move |file| claim(file.lines.as_ref(), file.file.place)))
-        .chain(constants.map(move |named| claim(named.lines.as_ref(), named.constant.place)))
-        .chain(statements.map(move |said| claim(said.lines.as_ref(), said.topic.place)))
+    let statements = statements.map(|it| (it.lines.as_ref(), it.topic.place, None));
+    records.chain(files).chain(constants).chain(statements)
 }
 
 /// Returns a source's spans in document order; claims from the same lines share a span.
 #[must_use]
 pub fn spans(source: &SourceFile) -> Vec<Span<'_>> {
     let mut spans: Vec<Span<'_>> = Vec::new();
-    for claim in claims(source) {
-        let Some(lines) = claim.lines else {
+    for (lines, _, record) in claims(source) {
+        let Some(lines) = lines else {
             continue;
         };
         let known = spans.iter_mut().find(|span| span.lines == lines.value);
         match known {
-            Some(span) => {
-                span.claims += 1;
-                span.record = span.record.or(claim.record);
-            }
+            Some(span) => span.record = span.record.or(record),
             None => spans.push(Span {
                 lines: lines.value,
                 place: lines.place,
                 silent: None,
-                record: claim.record,
-                claims: 1,
+                record,
             }),
         }
     }
@@ -94,46 +76,36 @@ pub fn spans(source: &SourceFile) -> Vec<Span<'_>> {
             place: lines.place,
             silent: Some(reason),
             record: None,
-            claims: 0,
         })
     }));
     spans.sort_by_key(|span| span.lines);
     spans
 }
 
-/// A source's document, by its lines.
-struct Document {
-    lines: Vec<String>,
-}
-
-impl Document {
-    /// Reads a source's document in a folder. Returns `None` if the source is not a document, or
-    /// after reporting that its file cannot be read.
-    fn read(source: &SourceFile, folder: &Path, faults: &mut Vec<Diagnostic>) -> Option<Self> {
-        let text = source.text.as_ref()?;
-        let path = folder.join(&text.file.value);
-        match fs::read_to_string(&path) {
-            Ok(text) => Some(Self {
-                lines: text.lines().map(str::to_owned).collect(),
-            }),
-            Err(error) => {
-                faults.push(text.file.fault(format!("{}: {error}", path.display())));
-                None
-            }
+/// Reads the lines of a source's document in a folder. Returns `None` if the source is not a
+/// document, or after reporting that its file cannot be read.
+fn read(source: &SourceFile, folder: &Path, faults: &mut Vec<Diagnostic>) -> Option<Vec<String>> {
+    let text = source.text.as_ref()?;
+    let path = folder.join(&text.file.value);
+    match fs::read_to_string(&path) {
+        Ok(text) => Some(text.lines().map(str::to_owned).collect()),
+        Err(error) => {
+            faults.push(text.file.fault(format!("{}: {error}", path.display())));
+            None
         }
     }
+}
 
-    /// Returns the lines of a span that exist in the document.
-    fn span(&self, lines: Lines) -> &[String] {
-        let count = self.lines.len();
-        let at = |line: u32| usize::try_from(line).map_or(count, |line| line.min(count));
-        &self.lines[at(lines.first - 1)..at(lines.last)]
-    }
+/// Returns the lines of a span that exist in the document.
+fn span(document: &[String], lines: Lines) -> &[String] {
+    let count = document.len();
+    let at = |line: u32| usize::try_from(line).map_or(count, |line| line.min(count));
+    &document[at(lines.first - 1)..at(lines.last)]
+}
 
-    fn digest(&self, lines: Lines) -> String {
-        let sum = Sha256::digest(self.span(lines).join("\n").as_bytes());
-        sum[..8].iter().map(|byte| format!("{byte:02x}")).collect()
-    }
+fn digest(document: &[String], lines: Lines) -> String {
+    let sum = Sha256::digest(span(document, lines).join("\n").as_bytes());
+    sum[..8].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Compares the claims of all sources with the documents in a folder.
@@ -145,7 +117,7 @@ impl Document {
 pub fn compare(spec: &Spec, folder: &Path) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
     for source in &spec.sources {
-        if let Some(document) = Document::read(source, folder, &mut faults) {
+        if let Some(document) = read(source, folder, &mut faults) {
             source_faults(spec, source, &document, &mut faults);
         }
     }
@@ -155,14 +127,14 @@ pub fn compare(spec: &Spec, folder: &Path) -> Vec<Diagnostic> {
 fn source_faults(
     spec: &Spec,
     source: &SourceFile,
-    document: &Document,
+    document: &[String],
     faults: &mut Vec<Diagnostic>,
 ) {
     let id = source.source.as_str();
     if let Some(text) = &source.text
-        && u32::try_from(document.lines.len()) != Ok(text.lines.value)
+        && u32::try_from(document.len()) != Ok(text.lines.value)
     {
-        let count = document.lines.len();
+        let count = document.len();
         let why = format!("{id} has {count} lines, not {}", text.lines);
         faults.push(text.lines.fault(why));
     }
@@ -170,7 +142,7 @@ fn source_faults(
     for span in spans(source) {
         let lines = span.lines;
         let digest = digests.and_then(|digests| digests.get(&lines.to_string()));
-        let is_same = || digest.is_some_and(|digest| digest.value == document.digest(lines));
+        let is_same = || digest.is_some_and(|digest| digest.value == self::digest(document, lines));
         if span.needs_digest() && !is_same() {
             let words = lines.words();
             let why = format!("{id}, {words}: the text does not match the claim's digest");
@@ -178,7 +150,7 @@ fn source_faults(
             faults.push(Diagnostic::error(span.place, why).help(help));
             continue;
         }
-        for (line, text) in (lines.first..).zip(document.span(lines)) {
+        for (line, text) in (lines.first..).zip(self::span(document, lines)) {
             if let Some(why) = wrong(&span, line, text, document) {
                 let why = format!("{id}, line {line}: {why}");
                 faults.push(Diagnostic::error(span.place, why));
@@ -188,18 +160,13 @@ fn source_faults(
 }
 
 /// Describes the problem with a line of a span, if any.
-fn wrong(span: &Span<'_>, line: u32, text: &str, document: &Document) -> Option<String> {
+fn wrong(span: &Span<'_>, line: u32, text: &str, document: &[String]) -> Option<String> {
     if let Some(reason) = span.silent {
         let is_wrong = reason.proves(text) == Some(false);
         return is_wrong.then(|| format!("not a {}", reason.words()));
     }
-    let next = document.span(Lines {
-        first: line + 1,
-        last: line + 1,
-    });
-    let is_head = next
-        .first()
-        .is_some_and(|next| Reason::Rule.proves(next) == Some(true));
+    let next = usize::try_from(line).ok().and_then(|at| document.get(at));
+    let is_head = next.is_some_and(|next| Reason::Rule.proves(next) == Some(true));
     let is_row = text.starts_with('|') && Reason::Rule.proves(text) == Some(false) && !is_head;
     let is_entry =
         line > span.lines.first && (text.starts_with("- ") || is_row || is_numbered(text));
@@ -233,17 +200,17 @@ fn has_word(text: &str, name: &str) -> bool {
 /// Finds gaps, overlaps, and claims without lines.
 pub(crate) fn tiling(source: &SourceFile, faults: &mut Vec<Diagnostic>) {
     let Some(text) = &source.text else {
-        for lines in claims(source).filter_map(|claim| claim.lines) {
+        for lines in claims(source).filter_map(|(lines, ..)| lines) {
             let why = format!("source {} is not a document with lines", source.source);
             let fault = lines.fault(why);
             faults.push(fault.help("add `text` with the document's file name and number of lines"));
         }
         return;
     };
-    for claim in claims(source).filter(|claim| claim.lines.is_none()) {
+    for (_, place, _) in claims(source).filter(|(lines, ..)| lines.is_none()) {
         let id = &source.source;
         let why = format!("`lines` is missing: name the lines of {id} that make this claim");
-        faults.push(Diagnostic::error(claim.place, why));
+        faults.push(Diagnostic::error(place, why));
     }
     let mut last: Option<Span<'_>> = None;
     for span in spans(source) {
@@ -293,10 +260,10 @@ pub fn digests(spec: &Spec, folder: &Path) -> Result<String, Vec<Diagnostic>> {
     );
     for source in &spec.sources {
         tiling(source, &mut faults);
-        if let Some(document) = Document::read(source, folder, &mut faults) {
+        if let Some(document) = read(source, folder, &mut faults) {
             let _ = writeln!(yaml, "  {}:", source.source);
             for span in spans(source).iter().filter(|span| span.needs_digest()) {
-                let digest = document.digest(span.lines);
+                let digest = digest(&document, span.lines);
                 let _ = writeln!(yaml, "    \"{}\": \"{digest}\"", span.lines);
             }
         }

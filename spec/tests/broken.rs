@@ -92,11 +92,8 @@ fn every_broken_spec_is_refused_with_the_expected_message() {
 #[test]
 fn a_byte_that_is_not_utf8_is_a_fault() {
     let folder = base();
-    fs::write(
-        folder.path().join("constants.yaml"),
-        b"constants: # l\xe4st\n",
-    )
-    .unwrap();
+    let path = folder.path().join("constants.yaml");
+    fs::write(path, b"constants: # l\xe4st\n").unwrap();
     let expected = "error: the file is not UTF-8
  --> constants.yaml:1:15
   |

@@ -117,9 +117,9 @@ fn without_its_decisions_each_disagreement_is_a_fault() {
     for topic in &mut spec.topics {
         topic.decisions = List::default();
     }
-    let found = reconcile(&spec);
+    let (found, faults) = reconcile(&spec);
     assert!(found.groups(&spec).is_empty(), "nothing is settled");
-    let faults = found.faults.into_iter().map(|fault| fault.message);
+    let faults = faults.into_iter().map(|fault| fault.message);
     let faults: BTreeSet<String> = faults.collect();
     let unsettled = |(key, _): &(&str, _)| format!("unsettled: the claims about {key} differ");
     assert_eq!(faults, KNOWN.iter().map(unsettled).collect());

@@ -106,10 +106,8 @@ fn changed(from: &str, to: &str) -> String {
 /// Returns the faults in the claims' lines after changing the spec.
 fn faults_after(difference: &str) -> String {
     let (spec, _sources) = toy();
-    change(
-        spec.path(),
-        &format!("--- sources/A.yaml\n@@\n{difference}"),
-    );
+    let difference = format!("--- sources/A.yaml\n@@\n{difference}");
+    change(spec.path(), &difference);
     faults(spec.path())
 }
 

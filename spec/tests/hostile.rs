@@ -4,11 +4,11 @@
 mod support;
 
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use atf_samples::tree;
 use atf_spec::diagnostic::Diagnostic;
-use atf_spec::files::{File, Files};
+use atf_spec::files::Files;
 use atf_spec::model::{
     ConstantsFile, DecisionsFile, DigestsFile, EditionsFile, EnumsFile, FormatFile, GrammarFile,
     ManifestFile, RecordSpec, RulesFile, SessionFile, SourceFile, TopicsFile,
@@ -108,7 +108,7 @@ fn a_place_inside_a_character_is_shown() {
         assert!(found.contains("error"), "{found}");
     }
     let mut files = Files::default();
-    let file = files.add(File::new("a.yaml", "a: \u{fffd}\n".to_owned()));
+    let file = files.add("a.yaml", "a: \u{fffd}\n".to_owned());
     for (start, end) in [(4, 5), (3, 4), (4, 4), (5, 99), (99, 98)] {
         let fault = Diagnostic::error(Place { file, start, end }, "cut");
         assert!(files.render(&[fault], false).contains("a.yaml:"));
@@ -140,7 +140,7 @@ fn no_changed_byte_of_a_real_file_panics() {
 #[test]
 fn a_tab_instead_of_a_leading_space_is_located() {
     let (mut named, mut taken) = (0, 0);
-    for (name, bytes) in files_below(base().path()) {
+    for (name, bytes) in tree(base().path()).expect("the base") {
         let text = std::str::from_utf8(&bytes).expect("the base is text");
         let mut start = 0;
         for line in text.split_inclusive('\n') {
@@ -171,7 +171,7 @@ fn a_tab_instead_of_a_leading_space_is_located() {
 #[test]
 fn no_small_spec_with_a_missing_line_panics() {
     let folder = base();
-    for (name, bytes) in files_below(folder.path()) {
+    for (name, bytes) in tree(folder.path()).expect("the base") {
         let path = folder.path().join(&name);
         let text = String::from_utf8(bytes).expect("the base is text");
         let lines: Vec<&str> = text.split_inclusive('\n').collect();
@@ -202,7 +202,7 @@ fn form_faults(name: &str, bytes: &[u8]) -> Vec<Diagnostic> {
         Ok(root) => root,
         Err(fault) => return vec![fault],
     };
-    let decoded = match name.split('/').next().unwrap_or_default() {
+    let decoded = match name.split(['/', '\\']).next().unwrap_or_default() {
         "format.yaml" => decode::<FormatFile>(root).map(drop),
         "sources" => decode::<SourceFile>(root).map(drop),
         "records" => decode::<RecordSpec>(root).map(drop),
@@ -219,20 +219,4 @@ fn form_faults(name: &str, bytes: &[u8]) -> Vec<Diagnostic> {
         other => panic!("not a file of the spec: {other}"),
     };
     decoded.err().unwrap_or_default()
-}
-
-/// Returns the YAML files in a spec's folder, with their paths.
-fn files_below(spec: &Path) -> Vec<(String, Vec<u8>)> {
-    let folders = ["", "sources", "records", "behaviour", "grammar", "rules"];
-    let paths = folders.iter().flat_map(|folder| {
-        let entries = fs::read_dir(spec.join(folder)).expect("a folder of the spec");
-        entries.map(|entry| entry.expect("an entry").path())
-    });
-    let yaml = paths.filter(|path| path.extension().is_some_and(|ending| ending == "yaml"));
-    yaml.map(|path: PathBuf| {
-        let name = path.strip_prefix(spec).expect("below the folder");
-        let name = name.to_str().expect("a name in ASCII").replace('\\', "/");
-        (name, fs::read(&path).expect("a file of the spec"))
-    })
-    .collect()
 }

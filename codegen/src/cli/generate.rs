@@ -1,15 +1,23 @@
-//! `generate`: writes the generated files, or lists stale ones.
+//! `generate`: writes the generated files, or lists stale ones. For targets that are not part of
+//! this program, `--template` renders a folder of templates, and `--target` runs another program.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode, Stdio};
 
 use atf_codegen::emit;
+use atf_codegen::emit::folder::{self, Templates};
 use atf_codegen::{GENERATED, GeneratedFile};
+use atf_spec::diagnostic::{Diagnostic, Place};
+use atf_spec::files::Files;
 use clap::ValueEnum;
+use serde::Deserialize;
 
-use super::{Context, at, custom, edition, invalid, print};
+use super::{Context, at, edition, invalid, print, refuse};
+
+/// The largest file of a template folder, in bytes.
+const MAX_TEMPLATE: u64 = 4 << 20;
 
 /// The targets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
@@ -91,11 +99,11 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCo
         None => String::new(),
     };
     let own = match (&options.template, &options.target) {
-        (Some(folder), _) => match custom::rendered(folder, context)? {
+        (Some(folder), _) => match rendered(folder, context)? {
             Some(files) => Some(files),
             None => return Ok(ExitCode::FAILURE),
         },
-        (None, Some(program)) => Some(custom::answered(program, context)?),
+        (None, Some(program)) => Some(answered(program, context)?),
         (None, None) => None,
     };
     if let Some(files) = own {
@@ -142,6 +150,102 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCo
     Ok(ExitCode::FAILURE)
 }
 
+/// Renders the templates in a folder. Returns `None` if one has a fault, which was reported.
+fn rendered(dir: &Path, context: &Context<'_>) -> io::Result<Option<Vec<GeneratedFile>>> {
+    let mut templates = Templates::new();
+    collect(dir, "", &mut templates)?;
+    if !templates.keys().any(|path| folder::output(path).is_some()) {
+        return Err(at(dir, "no file ends in .jinja"));
+    }
+    match folder::render(&templates, &context.layout, &context.spec.manifest, "") {
+        Ok(files) => Ok(Some(files)),
+        Err(error) => {
+            let mut files = Files::default();
+            let path = error.name().unwrap_or_default();
+            let text = templates.get(path).cloned().unwrap_or_default();
+            let file = files.add(&dir.join(path).display().to_string(), text);
+            let range = error.range().unwrap_or_default();
+            let [start, end] = [range.start, range.end].map(|at| u32::try_from(at).unwrap_or(0));
+            let place = Place { file, start, end };
+            let kind = || error.kind().to_string();
+            let why = error.detail().map_or_else(kind, str::to_owned);
+            refuse(&files, &[Diagnostic::error(place, why)])?;
+            Ok(None)
+        }
+    }
+}
+
+/// Reads the files of a folder, and of those below it. Does not follow symlinks.
+fn collect(dir: &Path, prefix: &str, templates: &mut Templates) -> io::Result<()> {
+    for entry in std::fs::read_dir(dir).map_err(|error| at(dir, error))? {
+        let entry = entry.map_err(|error| at(dir, error))?;
+        let (path, kind) = (entry.path(), entry.file_type()?);
+        let name = entry.file_name().into_string();
+        let name = name.map_err(|_| at(&path, "the name is not UTF-8"))?;
+        if kind.is_dir() {
+            collect(&path, &format!("{prefix}{name}/"), templates)?;
+        } else if kind.is_file() && name.ends_with(".jinja") {
+            if entry.metadata()?.len() > MAX_TEMPLATE {
+                return Err(at(&path, format_args!("more than {MAX_TEMPLATE} bytes")));
+            }
+            let text = std::fs::read_to_string(&path).map_err(|error| at(&path, error))?;
+            templates.insert(format!("{prefix}{name}"), text);
+        }
+    }
+    Ok(())
+}
+
+/// A program's output.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Answer {
+    files: Vec<GeneratedFile>,
+}
+
+/// Runs a program with `layout.json` as its standard input, and reads the files from its standard
+/// output. Its messages go to standard error.
+fn answered(program: &Path, context: &Context<'_>) -> io::Result<Vec<GeneratedFile>> {
+    let layout = emit::json::layout(&context.layout, context.spec);
+    let failed = |error: io::Error| at(program, error);
+    let mut child = Command::new(program)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(failed)?;
+    // In a separate thread, because the program may write before it has read everything.
+    let input = child.stdin.take();
+    let writer = std::thread::spawn(move || {
+        // A program may ignore its input.
+        input.map(|mut input| input.write_all(layout.text.as_bytes()))
+    });
+    let output = child.wait_with_output().map_err(failed)?;
+    let _ = writer.join();
+    if !output.status.success() {
+        return Err(at(program, output.status));
+    }
+    let answer: Answer = serde_json::from_slice(&output.stdout).map_err(|error| {
+        let expected = "standard output: expected {\"files\": [{\"path\": …, \"text\": …}]}";
+        at(program, format_args!("{expected}: {error}"))
+    })?;
+    let mut files: Vec<GeneratedFile> = Vec::new();
+    for file in answer.files {
+        let path = &file.path;
+        // The path is joined to the output folder on every system.
+        let is_inside = path
+            .split('/')
+            .all(|part| !matches!(part, "" | "." | "..") && !part.contains(['\\', ':', '\0']));
+        if !is_inside {
+            let why = format!("`{path}` is not a path below the output folder");
+            return Err(at(program, why));
+        }
+        if files.iter().any(|other| other.path == *path) {
+            return Err(at(program, format_args!("two files are named `{path}`")));
+        }
+        files.push(file);
+    }
+    Ok(files)
+}
+
 /// Writes the files that differ, or, with `check`, lists them. Returns whether it listed any.
 fn update(root: &Path, files: &[GeneratedFile], check: bool) -> io::Result<bool> {
     let mut is_stale = false;
@@ -178,7 +282,7 @@ fn files(target: Target, context: &Context<'_>) -> Vec<GeneratedFile> {
         Target::Json => vec![emit::json::layout(layout, spec)],
         Target::Markdown => emit::markdown::files(spec, found, layout),
         Target::Schema => emit::schema::files(spec),
-        Target::Rules => vec![emit::rules::table(spec), emit::readings::table(spec, found)],
+        Target::Rules => vec![emit::rules::table(spec), emit::rules::readings(spec, found)],
         Target::Dict => vec![emit::dict::dictionary(layout)],
         Target::Cpp
         | Target::Go

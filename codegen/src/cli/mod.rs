@@ -3,7 +3,6 @@
 mod breaking;
 mod check;
 mod conflicts;
-mod custom;
 mod decode;
 mod diff;
 mod edition;

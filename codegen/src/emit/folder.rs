@@ -6,7 +6,7 @@
 mod code;
 mod model;
 
-pub use code::{FORMS, Form};
+pub use code::FORMS;
 
 use std::collections::BTreeMap;
 

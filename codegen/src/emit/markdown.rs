@@ -2,7 +2,7 @@
 //!
 //! The templates in `templates/markdown/` contain the prose and tables. The modules here prepare
 //! the data. Each kind of page has its own module. The other modules are `links` for pages and
-//! anchors, `settled` for decisions, and `diagram` and `sketch` for pictures.
+//! anchors, and `diagram` and `sketch` for pictures.
 
 mod coverage;
 mod diagram;
@@ -13,7 +13,6 @@ mod reconciliation;
 mod record;
 mod rules;
 mod session;
-mod settled;
 mod sketch;
 mod text;
 

@@ -31,8 +31,6 @@ pub mod markdown;
 #[cfg(feature = "command")]
 pub mod readers;
 #[cfg(feature = "command")]
-pub mod readings;
-#[cfg(feature = "command")]
 pub mod rules;
 #[cfg(feature = "command")]
 pub mod schema;

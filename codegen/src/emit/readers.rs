@@ -75,11 +75,7 @@ pub fn render(language: &str, layout: &Layout, manifest: &ManifestFile) -> Vec<G
         .expect("a known language");
     let own = |(path, text): &(&str, &str)| ((*path).to_owned(), (*text).to_owned());
     let templates = templates.iter().map(own).collect();
-    folder::render(
-        &templates,
-        layout,
-        manifest,
-        &format!("readers/{language}/"),
-    )
-    .unwrap_or_else(|fault| panic!("{fault:#}"))
+    let prefix = format!("readers/{language}/");
+    let files = folder::render(&templates, layout, manifest, &prefix);
+    files.unwrap_or_else(|fault| panic!("{fault:#}"))
 }

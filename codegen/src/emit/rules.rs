@@ -1,8 +1,9 @@
-//! Emits the rules as a table in Rust. Each check refers to its rule by a constant, so a check for a
-//! missing rule does not compile.
+//! Emits the rules and the disagreements as tables in Rust. Each check refers to its rule by a
+//! constant, so a check for a missing rule does not compile.
 
 use atf_spec::load::Spec;
 use atf_spec::model::{EditionSpec, Exclusion, RuleSpec, When};
+use atf_spec::reconcile::{Disagreement, Reconciliation};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
@@ -76,13 +77,8 @@ fn decisions(spec: &Spec) -> Vec<TokenStream> {
             titles.collect()
         };
         let claims: Vec<_> = topic.claims.iter().map(|source| source.as_str()).collect();
-        decision(
-            &topic.topic,
-            &topic.question,
-            &answers.join("; "),
-            &reason,
-            &claims,
-        )
+        let answer = answers.join("; ");
+        decision(&topic.topic, &topic.question, &answer, &reason, &claims)
     });
     let silences = spec.decisions.silences.iter();
     let silences = silences.filter(|silence| is_named(&silence.silence));
@@ -177,5 +173,36 @@ fn rule(spec: &Spec, rule: &RuleSpec) -> TokenStream {
             note: #note,
             untestable: #untestable,
         };
+    }
+}
+
+/// Emits `conformance/src/fingerprint/table.rs`: the disagreements among the sources, with the
+/// reading of each source, for the conformance kit.
+#[must_use]
+pub fn readings(spec: &Spec, found: &Reconciliation) -> GeneratedFile {
+    let groups = found.groups(spec);
+    let all = groups.iter().flat_map(|group| &group.disagreements);
+    let all = all.map(|it| disagreement(it));
+    let tokens = quote! {
+        use super::{Disagreement, Reading};
+
+        /// The disagreements, in the order of the reference.
+        pub(super) static DISAGREEMENTS: &[Disagreement] = &[#(#all),*];
+    };
+    let title = "All disagreements among the sources, and each source's readings.";
+    rust::file("conformance/src/fingerprint/table.rs", title, tokens)
+}
+
+fn disagreement(disagreement: &Disagreement) -> TokenStream {
+    let key = disagreement.key.to_string();
+    let readings = disagreement.values(|claim| claim.source.clone());
+    let readings = readings
+        .iter()
+        .map(|(is, sources)| quote!(Reading { is: #is, sources: &[#(#sources),*] }));
+    quote! {
+        Disagreement {
+            about: #key,
+            readings: &[#(#readings),*],
+        }
     }
 }

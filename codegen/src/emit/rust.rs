@@ -18,7 +18,7 @@ pub(super) use doc::marked;
 #[cfg(feature = "command")]
 pub use library::library;
 pub use open_enum::open_enum;
-pub use record::record;
+pub use record::{c_definition, record};
 
 use std::collections::BTreeMap;
 
@@ -40,8 +40,6 @@ pub struct Options {
     pub ident: Ident,
     /// Attributes that precede the generated ones on a record's fields, keyed by field name.
     pub fields: BTreeMap<String, Vec<Attribute>>,
-    /// Whether a record gets the constant `C_DEFINITION`.
-    pub c_definition: bool,
 }
 
 impl Options {
@@ -53,7 +51,6 @@ impl Options {
             visibility: Visibility::Public(<Token![pub]>::default()),
             ident: Ident::new(ident, Span::call_site()),
             fields: BTreeMap::new(),
-            c_definition: true,
         }
     }
 }

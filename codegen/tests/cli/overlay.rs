@@ -138,11 +138,8 @@ fn a_fault_names_the_overlays_file() {
     let ran = check();
     ran.reports("--> overlay/enums.yaml:4:31\n");
     ran.reports("the sources say absent");
-    put(
-        overlay.path(),
-        "enums.yaml",
-        text.replace("enum: os", "enum: clock_type"),
-    );
+    let misnamed = text.replace("enum: os", "enum: clock_type");
+    put(overlay.path(), "enums.yaml", misnamed);
     check().reports(
         "the spec has no `enum: clock_type`, so the overlay adds it; the spec has: arch, os, clock, ",
     );

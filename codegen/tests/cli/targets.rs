@@ -171,9 +171,10 @@ fn the_guide_lists_each_form_with_its_default() {
         "" => String::new(),
         text => format!("`{}`", text.replace('|', r"\|")),
     };
-    for form in FORMS {
-        let (name, default) = (code(form.name), code(form.default));
-        let row = format!("| {name} | {} | {default} |", form.means);
-        assert!(guide.contains(&row), "docs/targets.md lacks\n{row}");
+    for (name, default) in FORMS {
+        let start = format!("| {} | ", code(name));
+        let end = format!(" | {} |", code(default));
+        let has_row = |line: &str| line.starts_with(&start) && line.ends_with(&end);
+        assert!(guide.lines().any(has_row), "docs/targets.md: {start}{end}");
     }
 }

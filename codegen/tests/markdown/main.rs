@@ -2,7 +2,6 @@
 
 #![cfg(feature = "command")]
 
-mod content;
 mod diagrams;
 mod pages;
 mod reference;

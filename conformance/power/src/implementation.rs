@@ -35,15 +35,6 @@ pub(crate) struct Workshop<'a> {
     identity: String,
 }
 
-/// The result of building a mutant.
-pub(crate) enum Built {
-    /// It does not compile.
-    Invalid,
-    /// It compiles to the same program.
-    Same,
-    Different,
-}
-
 impl<'a> Workshop<'a> {
     /// Copies and builds the implementation.
     pub(crate) fn open(of: &'a Implementation, root: &Path, copy: &Path) -> Result<Self, Fault> {
@@ -77,25 +68,24 @@ impl<'a> Workshop<'a> {
     }
 
     /// Builds the program with another text of a file, calls `then` if the program differs, and
-    /// restores the file.
+    /// restores the file. Returns whether the program compiles.
     pub(crate) fn with(
         &self,
         file: &str,
         text: &str,
         then: impl FnOnce() -> Result<(), Fault>,
-    ) -> Result<Built, Fault> {
+    ) -> Result<bool, Fault> {
         let path = self.folder.join(file);
         let original = fs::read(&path)?;
         fs::write(&path, text)?;
-        let compiled = self.compiled();
-        let built = match &compiled {
-            Ok(None) => Ok(Built::Invalid),
-            Ok(Some(identity)) if *identity == self.identity => Ok(Built::Same),
-            Ok(Some(_)) => then().map(|()| Built::Different),
-            Err(error) => Err(error.to_string().into()),
+        let compiles = match self.compiled() {
+            Ok(None) => Ok(false),
+            Ok(Some(identity)) if identity == self.identity => Ok(true),
+            Ok(Some(_)) => then().map(|()| true),
+            Err(error) => Err(error.into()),
         };
         fs::write(&path, original)?;
-        built
+        compiles
     }
 
     /// Copies the built original, so that its answers can be compared with a mutant's.

@@ -8,36 +8,11 @@ use std::time::Duration;
 use atf_conformance::cause::{Causes, settle_charges};
 use atf_conformance::corpus;
 use atf_conformance::protocol::Manifest;
-use atf_conformance::results::{CaseResult, Failure, Grading, Role, State};
+use atf_conformance::results::{CaseResult, Grading, State};
 use atf_conformance::run::warden::contained;
 use atf_conformance::run::{Limits, Options, Pool, Smoke, Work, readings, smoke, writings};
 
 use crate::Fault;
-
-/// A case that the original fails, and how.
-pub(crate) struct Known {
-    case: String,
-    role: Role,
-    class: Option<Failure>,
-}
-
-impl Known {
-    /// Returns the failed cases of the original.
-    pub(crate) fn of(results: &[CaseResult]) -> Vec<Self> {
-        let failed = results.iter().filter(|case| case.state() == State::Failed);
-        failed
-            .map(|it| Self {
-                case: it.case.clone(),
-                role: it.role,
-                class: it.outcome.class(),
-            })
-            .collect()
-    }
-
-    fn is_same_case(&self, result: &CaseResult) -> bool {
-        self.case == result.case && self.role == result.role
-    }
-}
 
 pub(crate) struct Kit {
     tasks: Vec<Box<dyn Smoke>>,
@@ -87,20 +62,21 @@ impl Kit {
         })
     }
 
-    /// Grades all cases, or only those in `only`, until at least `most` have failed, and returns the results. A known
-    /// failure of the original counts only if its class changed, as on a failure list, and if no other case fails.
+    /// Grades all cases, or only those in `only`, until at least `most` have failed, and returns the results. A failure
+    /// that is `known` from the original counts only if its class changed, as on a failure list, and if no other case
+    /// fails.
     pub(crate) fn grade(
         &self,
         manifest: &Manifest,
-        known: &[Known],
+        known: &[CaseResult],
         most: usize,
         only: Option<&[String]>,
     ) -> Result<Vec<CaseResult>, Fault> {
         let is_chosen = |name: &str| only.is_none_or(|cases| cases.iter().any(|case| case == name));
-        let is_known = |case: &CaseResult| known.iter().any(|known| known.is_same_case(case));
+        let is_known = |case: &CaseResult| known.iter().any(|known| is_same_case(known, case));
         let is_new_class = |case: &CaseResult| {
-            let mut same = known.iter().filter(|known| known.is_same_case(case));
-            same.all(|known| known.class != case.outcome.class())
+            let mut same = known.iter().filter(|known| is_same_case(known, case));
+            same.all(|known| known.outcome.class() != case.outcome.class())
         };
         let tasks = self.tasks.iter();
         let tasks = tasks.filter(|task| manifest.command(task.about().role).is_some());
@@ -137,6 +113,10 @@ impl Kit {
         settle_charges(&mut results);
         Ok(results)
     }
+}
+
+fn is_same_case(one: &CaseResult, other: &CaseResult) -> bool {
+    one.case == other.case && one.role == other.role
 }
 
 /// Returns the names of the failed cases, each once.

@@ -15,7 +15,6 @@ use crate::implementation::Implementation;
 #[derive(Debug, Clone)]
 pub(crate) struct Mutant {
     pub(crate) id: Id,
-    pub(crate) file: String,
     /// The complete text of the file.
     pub(crate) text: String,
 }
@@ -97,7 +96,6 @@ impl Mutant {
                 becomes: words(&after),
                 line,
             },
-            file: file.to_owned(),
             text,
         }
     }

@@ -4,13 +4,14 @@ use std::cell::RefCell;
 use std::path::PathBuf;
 
 use atf_conformance::protocol::Manifest;
+use atf_conformance::results::{CaseResult, State};
 use atf_conformance::rules;
 use serde::{Deserialize, Serialize};
 
 use crate::Fault;
 use crate::faulted::{self, Compared, Digests};
-use crate::implementation::{Built, Workshop};
-use crate::kit::{self, Kit, Known};
+use crate::implementation::Workshop;
+use crate::kit::{self, Kit};
 use crate::mutant::{Id, Mutant, Typed};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,7 +81,8 @@ pub(crate) struct Judge<'a> {
     workshop: &'a Workshop<'a>,
     manifest: Manifest,
     original: Manifest,
-    known: Vec<Known>,
+    /// The failures of the original.
+    known: Vec<CaseResult>,
     folder: PathBuf,
     files: usize,
     digests: RefCell<Digests>,
@@ -102,12 +104,12 @@ impl<'a> Judge<'a> {
         faulted::empty(&folder)?;
         let original = workshop.original(&folder.join("original"))?;
         // The starters fail some cases.
-        let results = kit.grade(&original, &[], usize::MAX, None)?;
-        if !original.name.starts_with("starter") && !kit::failed(&results).is_empty() {
-            let failed = kit::failed(&results);
+        let mut known = kit.grade(&original, &[], usize::MAX, None)?;
+        known.retain(|case| case.state() == State::Failed);
+        if !original.name.starts_with("starter") && !known.is_empty() {
+            let failed = kit::failed(&known);
             return Err(format!("{} itself fails: {failed:?}", original.name).into());
         }
-        let known = Known::of(&results);
         let manifest = workshop.manifest()?;
         Ok(Self {
             kit,
@@ -124,7 +126,7 @@ impl<'a> Judge<'a> {
     /// Grades a mutant, which may be a handwritten fault.
     pub(crate) fn record(&self, mutant: &Mutant, typed: Option<&Typed>) -> Result<Record, Fault> {
         let (mut outcome, mut charge) = (Outcome::Same, None);
-        let built = self.workshop.with(&mutant.file, &mutant.text, || {
+        let compiles = self.workshop.with(&mutant.id.file, &mutant.text, || {
             let most = if typed.is_some() { TYPED } else { ENOUGH };
             let grade = |most, only| self.kit.grade(&self.manifest, &self.known, most, only);
             let results = grade(most, None)?;
@@ -144,7 +146,7 @@ impl<'a> Judge<'a> {
             };
             Ok(())
         })?;
-        if let Built::Invalid = built {
+        if !compiles {
             outcome = Outcome::Invalid;
         }
         let typed = typed.map(|fault| Charged::new(fault, charge));

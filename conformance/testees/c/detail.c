@@ -250,7 +250,7 @@ Detail open_detail(File file) {
         uint32_t stated = atf_v1_detail_footer_get_checksum(footer);
         events = walk(&file, at);
         if (!events.is_whole || events.count != atf_v1_detail_footer_get_event_count(footer) ||
-            (stated != 0 && stated != crc32c(0, file.bytes + start, at - start))) {
+            (stated != 0 && stated != atf_crc32c(0, file.bytes + start, at - start))) {
             return detail;
         }
         detail.footer = footer;

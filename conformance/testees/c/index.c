@@ -331,7 +331,7 @@ Index open_index(File file) {
     if (at != 0) {
         const AtfV1IndexFooter *footer = place(&file, at);
         uint32_t stated = atf_v1_index_footer_get_checksum(footer);
-        if (stated != 0 && stated != crc32c(0, file.bytes + start, at - start)) return index;
+        if (stated != 0 && stated != atf_crc32c(0, file.bytes + start, at - start)) return index;
         count = (at - start) / EVENT;
         index.footer = footer;
         index.end = at + FOOTER;

@@ -1,10 +1,8 @@
 /* Validates a JSON text against a schema while parsing it, without building a tree. */
-#include "json.h"
+#include "reader.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "reader.h"
 
 enum { DEEPEST = 128 };
 

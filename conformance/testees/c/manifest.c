@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "json.h"
 #include "reader.h"
 
 static const Member loss_members[] = {

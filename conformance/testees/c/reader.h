@@ -2,8 +2,33 @@
 #ifndef READER_H
 #define READER_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "atf_wire.h"
-#include "bytes.h"
+
+typedef struct {
+    const uint8_t *bytes;
+    uint64_t size;
+} File;
+
+/* Returns whether `size` bytes exist at `at`. Does not add the two: the sum may overflow. */
+static inline bool has_room(const File *file, uint64_t at, uint64_t size) {
+    return at <= file->size && size <= file->size - at;
+}
+
+/* Returns a record in the file. Records need no alignment. */
+static inline const void *place(const File *file, uint64_t at) {
+    return file->bytes + at;
+}
+
+static inline bool is_zero(const void *bytes, uint64_t size) {
+    const uint8_t *byte = bytes;
+    for (uint64_t at = 0; at < size; at++) {
+        if (byte[at] != 0) return false;
+    }
+    return true;
+}
 
 /* The verdicts, from best to worst. */
 typedef enum { ACCEPT, RECOVER, REJECT } Verdict;
@@ -52,6 +77,28 @@ Verdict read_session(const char *folder);
 
 /* Returns "used", "absent" or "ignored". */
 const char *manifest_state(const char *path);
+
+/* json.c validates JSON against a schema. */
+typedef struct Member Member;
+
+/* The type of a value. */
+typedef struct Type {
+    enum { ANY, TEXT, ADDRESS, BOOLEAN, INTEGER, LIST, OBJECT } kind;
+    int64_t least;              /* of INTEGER */
+    uint64_t most;              /* of INTEGER */
+    const struct Type *item;    /* of LIST */
+    const Member *members;      /* of OBJECT, up to one without a key; other keys are allowed */
+} Type;
+
+struct Member {
+    const char *key;
+    Type type;
+    bool is_required;
+};
+
+/* Returns whether these bytes are a single value of this type in strict JSON: UTF-8, no duplicate
+ * keys, at most 128 nested values. */
+bool json_fits(const uint8_t *bytes, size_t size, const Type *type);
 
 /* Reads a file. Returns false if the file is missing or a symlink. */
 bool load(const char *path, File *file);

@@ -5,7 +5,6 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
-#include "bytes.h"
 #include "request.h"
 
 #include <errno.h>
@@ -58,7 +57,7 @@ static void open_file(Section *section, const Thread *thread, const char *name) 
 /* Writes event bytes and updates the checksum. */
 static void add(Section *section, const void *event, size_t size) {
     put(section, event, size);
-    section->checksum = crc32c(section->checksum, event, size);
+    section->checksum = atf_crc32c(section->checksum, event, size);
     section->bytes += size;
 }
 

@@ -66,7 +66,7 @@ fn names(file: &GrammarFile, faults: &mut Vec<Diagnostic>) {
 
 fn valid(kind: &str, name: &At<String>, faults: &mut Vec<Diagnostic>) {
     identifier(kind, name, faults);
-    let is_built_in = BUILT_IN.iter().any(|known| known.name == name.value);
+    let is_built_in = BUILT_IN.iter().any(|(known, ..)| *known == name.value);
     if is_built_in || TAKEN.contains(&name.as_str()) {
         faults.push(name.fault(format!("every grammar has a `{name}`")));
     }

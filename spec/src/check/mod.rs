@@ -2,20 +2,13 @@
 //! unique, and `claims` lists are complete.
 
 mod claims;
-mod editions;
-mod enums;
-mod exclusions;
+mod generated;
 mod grammar;
-mod headers;
-mod holds;
 mod layout;
 mod names;
 mod references;
 mod rules;
-mod rust;
 mod session;
-mod sources;
-mod text;
 mod word;
 
 use crate::diagnostic::Diagnostic;
@@ -59,6 +52,26 @@ fn has_term(topic: &Topic, term: &At<String>, faults: &mut Vec<Diagnostic>) {
     }
 }
 
+/// Checks that editions have comparable versions.
+fn editions(spec: &Spec, faults: &mut Vec<Diagnostic>) {
+    for (_, edition) in spec.editions.all() {
+        if !is_version(&edition.version) {
+            let why = format!("`{}` is not a valid version", edition.version);
+            let fault = edition.version.fault(why);
+            faults.push(fault.help("write three numbers without leading zeros: 1.0.0"));
+        }
+    }
+}
+
+/// Returns whether the version has the form `1.20.3`.
+fn is_version(version: &str) -> bool {
+    let is_number = |part: &str| {
+        part.parse::<u32>()
+            .is_ok_and(|number| number.to_string() == part)
+    };
+    version.split('.').count() == 3 && version.split('.').all(is_number)
+}
+
 /// Returns all faults in the spec, including those that `reconcile` found in the claims: `found`.
 ///
 /// An invalid name would cause dozens of faults in the claims that use it, so claims are checked
@@ -72,22 +85,22 @@ pub fn check(
 ) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
     names::check(files, spec, &mut faults);
-    sources::check(spec, &mut faults);
+    claims::comparable(spec, &mut faults);
     references::constants(spec, &mut faults);
     if faults.is_empty() {
         faults = found;
-        headers::check(spec, &mut faults);
-        rust::check(spec, &mut faults);
+        generated::headers(spec, &mut faults);
+        generated::library(spec, &mut faults);
         claims::check(spec, claims, &mut faults);
         grammar::check(spec, &mut faults);
     }
     layout::check(spec, &mut faults);
-    enums::check(spec, &mut faults);
+    layout::enums(spec, &mut faults);
     references::check(spec, &mut faults);
     rules::check(spec, &mut faults);
     session::check(spec, &mut faults);
-    editions::check(spec, &mut faults);
-    holds::check(spec, &mut faults);
-    text::check(spec, &mut faults);
+    editions(spec, &mut faults);
+    references::holds(spec, &mut faults);
+    claims::lines(spec, &mut faults);
     faults
 }

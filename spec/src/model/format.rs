@@ -1,4 +1,5 @@
-//! `format.yaml`: the format's name, wire versions and records.
+//! `format.yaml`: the format's name, wire versions and records; `editions.yaml`: the versions of
+//! the spec, rules and corpus that implementations are graded against.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -21,4 +22,39 @@ pub struct FormatFile {
     /// The records, index file first, in file order. Each has a file of the same name in
     /// `records/`.
     pub records: List<At<String>>,
+}
+
+/// `editions.yaml`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EditionsFile {
+    /// The spec's YAML files, except the rules.
+    pub spec: EditionSpec,
+    /// The rules' YAML files.
+    pub rules: EditionSpec,
+    /// Test cases, their flags, and scripts.
+    pub corpus: EditionSpec,
+}
+
+/// A version.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EditionSpec {
+    /// Major, minor and patch number.
+    pub version: At<String>,
+    /// SHA-256 of the versioned content, in hexadecimal.
+    pub digest: String,
+}
+
+impl EditionsFile {
+    /// Returns each edition with its key in the file.
+    #[must_use]
+    pub fn all(&self) -> [(&'static str, &EditionSpec); 3] {
+        let Self {
+            spec,
+            rules,
+            corpus,
+        } = self;
+        [("spec", spec), ("rules", rules), ("corpus", corpus)]
+    }
 }

@@ -1,7 +1,5 @@
 //! The types that the YAML files are parsed into.
 
-mod decision;
-mod edition;
 mod enums;
 mod format;
 mod grammar;
@@ -12,10 +10,8 @@ mod source;
 mod text;
 mod topic;
 
-pub use decision::{Confidence, Decision, DecisionKind};
-pub use edition::{EditionSpec, EditionsFile};
 pub use enums::{ConstantSpec, ConstantsFile, EnumSpec, EnumsFile, MemberSpec};
-pub use format::FormatFile;
+pub use format::{EditionSpec, EditionsFile, FormatFile};
 pub use grammar::{FunctionSpec, GrammarFile, StepSpec};
 pub use record::{FieldSpec, PlaceSpec, RecordSpec};
 pub use rule::{Binds, Exclusion, ReaderDoes, RuleSpec, RulesFile, Severity, Verdict, When};
@@ -24,4 +20,4 @@ pub use source::{
     ConstantClaim, FieldClaim, FileClaim, Form, RecordClaim, SectionClaim, SourceFile, Statement,
 };
 pub use text::{Citation, DigestsFile, DocumentText, Lines, Reason, Silent};
-pub use topic::{DecisionsFile, Silence, Topic, TopicsFile};
+pub use topic::{Confidence, Decision, DecisionKind, DecisionsFile, Silence, Topic, TopicsFile};

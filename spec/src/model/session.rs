@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::named::named;
 use crate::yaml::{At, List};
 
 /// `session.yaml`: the folders of a session.
@@ -74,30 +75,31 @@ pub struct ManifestField {
     pub means: String,
 }
 
-/// A type of JSON value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum JsonType {
-    /// `true` or `false`.
-    Boolean,
-    /// An integer from 0 to 255.
-    U8,
-    /// An integer from 0 to 2³² − 1.
-    U32,
-    /// An integer from 0 to 2⁶⁴ − 1.
-    U64,
-    /// An integer from −2⁶³ to 2⁶³ − 1.
-    I64,
-    /// An integer from 1 to 2³¹ − 1.
-    PositiveI32,
-    /// Text.
-    Text,
-    /// Text of at least one character.
-    Name,
-    /// Text: `0x` and up to 16 hexadecimal digits.
-    Hex,
-    /// An object described in this file.
-    Object,
-    /// A list of objects described in this file.
-    List,
+named! {
+    /// A type of JSON value.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+    pub enum JsonType {
+        /// `true` or `false`.
+        Boolean = "boolean",
+        /// An integer from 0 to 255.
+        U8 = "u8",
+        /// An integer from 0 to 2³² − 1.
+        U32 = "u32",
+        /// An integer from 0 to 2⁶⁴ − 1.
+        U64 = "u64",
+        /// An integer from −2⁶³ to 2⁶³ − 1.
+        I64 = "i64",
+        /// An integer from 1 to 2³¹ − 1.
+        PositiveI32 = "positive_i32",
+        /// Text.
+        Text = "text",
+        /// Text of at least one character.
+        Name = "name",
+        /// Text: `0x` and up to 16 hexadecimal digits.
+        Hex = "hex",
+        /// An object described in this file.
+        Object = "object",
+        /// A list of objects described in this file.
+        List = "list",
+    }
 }

@@ -19,7 +19,8 @@ pub struct Lines {
 }
 
 /// Lines of a source: `S2:112`, or `S2:106-107`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
 pub struct Citation {
     /// The source's id.
     pub source: String,
@@ -203,10 +204,10 @@ impl fmt::Display for Citation {
     }
 }
 
-impl FromStr for Citation {
-    type Err = String;
+impl TryFrom<String> for Citation {
+    type Error = String;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn try_from(text: String) -> Result<Self, String> {
         let (source, lines) = text
             .split_once(':')
             .ok_or_else(|| format!("`{text}` names no lines of a source: write S2:112"))?;
@@ -220,13 +221,6 @@ impl FromStr for Citation {
 impl Serialize for Citation {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Citation {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        text.parse().map_err(serde::de::Error::custom)
     }
 }
 

@@ -94,18 +94,16 @@ pub struct Claim {
 pub type Claims = BTreeMap<Key, Vec<Claim>>;
 
 /// The claimed value of a field that a source omits although it describes the whole record.
-pub const ABSENT: &str = "absent";
+pub(super) const ABSENT: &str = "absent";
 
 /// Returns the value of a `layout` claim: a field's size and offset.
-#[must_use]
-pub fn layout_value(size: u32, offset: u32) -> String {
+pub(super) fn layout_value(size: u32, offset: u32) -> String {
     let unit = if size == 1 { "byte" } else { "bytes" };
     format!("{size} {unit} at {offset}")
 }
 
 /// Converts the claims of all sources to the uniform form.
-#[must_use]
-pub fn collect(spec: &Spec) -> Claims {
+pub(super) fn collect(spec: &Spec) -> Claims {
     let mut claims = Claims::new();
     for source in &spec.sources {
         let mut collector = Collector {
@@ -228,9 +226,7 @@ impl<'a> Collector<'a> {
                 Form::Table => stated,
                 Form::Definitions => stated.or_else(|| self.own_offset(record, field)),
             };
-            self.says = field.says.as_ref();
             self.field(record, field, offset);
-            self.says = None;
             let bytes = claimed_size(field).unwrap_or(0);
             if let (Form::Table, Some(offset)) = (record.form, offset)
                 && offset != end
@@ -263,6 +259,7 @@ impl<'a> Collector<'a> {
     fn field(&mut self, record: &RecordClaim, field: &'a FieldClaim, offset: Option<u32>) {
         let subject = subject(record, field);
         let key = |property| Key::new(subject.as_str(), property);
+        self.says = field.says.as_ref();
         if let (Some(offset), Some(size)) = (offset, claimed_size(field)) {
             let layout = layout_value(size, offset);
             self.add(key("layout"), layout, How::States, field.field.place);

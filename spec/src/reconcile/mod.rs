@@ -2,12 +2,7 @@
 //! decision in the spec.
 
 mod claim;
-mod group;
 mod settle;
 
-pub use claim::{
-    ABSENT, Claim, Claims, How, Key, collect, constant_key, formula_base, layout_value,
-    section_record,
-};
-pub use group::Group;
-pub use settle::{Disagreement, Reconciliation, Settlement, reconcile};
+pub use claim::{Claim, Claims, How, Key, constant_key, formula_base, section_record};
+pub use settle::{Disagreement, Group, Reconciliation, Settlement, reconcile};

@@ -38,6 +38,23 @@ impl Disagreement {
         }
         values
     }
+
+    /// Returns the value that settles it in a wire version, formatted like a claim.
+    #[must_use]
+    pub fn outcome(&self, spec: &Spec, wire: Wire) -> Option<String> {
+        let subject = Subject::find(spec, &self.key)?;
+        if let Some(value) = subject.value(&self.key, wire) {
+            // A field that is absent has a layout that says so, but no type, value or "none".
+            let is_shown = value != ABSENT || self.key.property == "layout";
+            return is_shown.then_some(value);
+        }
+        let decision = &self.settlement.as_ref()?.decision;
+        let term = match decision.decision.value {
+            DecisionKind::Conflict => &decision.choice.as_ref()?.value,
+            DecisionKind::Split => &self.claims.iter().find(|claim| claim.wire == wire)?.value,
+        };
+        Some(term.clone())
+    }
 }
 
 /// A decision and its place.
@@ -51,6 +68,24 @@ pub struct Settlement {
     pub place: Place,
 }
 
+/// A decision and the disagreements that it settles.
+#[derive(Debug)]
+pub struct Group<'a> {
+    /// The decision.
+    pub settlement: &'a Settlement,
+    /// The disagreements that it settles, in the order of its `settles` list. There is at least
+    /// one.
+    pub disagreements: Vec<&'a Disagreement>,
+}
+
+impl Group<'_> {
+    /// Returns the kind of the decision.
+    #[must_use]
+    pub const fn kind(&self) -> DecisionKind {
+        self.settlement.decision.decision.value
+    }
+}
+
 /// The sources' claims and disagreements.
 #[derive(Debug, Clone)]
 pub struct Reconciliation {
@@ -58,13 +93,40 @@ pub struct Reconciliation {
     pub claims: Claims,
     /// All disagreements, settled or not.
     pub disagreements: Vec<Disagreement>,
-    /// Unsettled disagreements, stale decisions, and deviations from the sources.
-    pub faults: Vec<Diagnostic>,
 }
 
-/// Compares all claims with each other, with arithmetic and with the spec.
+impl Reconciliation {
+    /// Returns all decisions on disagreements: first on records and their fields in the format's
+    /// order, then on enumerations, and finally on topics.
+    #[must_use]
+    pub fn groups(&self, spec: &Spec) -> Vec<Group<'_>> {
+        // The place of an entry of `settles` identifies the disagreement that it settles.
+        let settled = |entry: &At<String>| {
+            let mut found = self.disagreements.iter();
+            found.find(|it| it.settlement.as_ref().map(|it| it.place) == Some(entry.place))
+        };
+        let group = |decision: &Decision| {
+            let disagreements: Vec<_> = decision.settles.iter().filter_map(settled).collect();
+            let settlement = disagreements.first()?.settlement.as_ref()?;
+            Some(Group {
+                settlement,
+                disagreements,
+            })
+        };
+        let mut groups = Vec::new();
+        for (_, decisions) in decisions(spec) {
+            let mut own: Vec<_> = decisions.iter().filter_map(group).collect();
+            own.sort_by_key(|group| group.disagreements.iter().map(|it| &it.key).min());
+            groups.extend(own);
+        }
+        groups
+    }
+}
+
+/// Compares all claims with each other, with arithmetic and with the spec. Also returns the faults:
+/// unsettled disagreements, stale decisions, and deviations from the sources.
 #[must_use]
-pub fn reconcile(spec: &Spec) -> Reconciliation {
+pub fn reconcile(spec: &Spec) -> (Reconciliation, Vec<Diagnostic>) {
     let claims = collect(spec);
     let mut faults = Vec::new();
     let mut settlements = settlements(spec, &mut faults);
@@ -96,11 +158,11 @@ pub fn reconcile(spec: &Spec) -> Reconciliation {
     for (key, settlement) in settlements {
         faults.push(stale(&key, &settlement, &[]));
     }
-    Reconciliation {
+    let found = Reconciliation {
         claims,
         disagreements,
-        faults,
-    }
+    };
+    (found, faults)
 }
 
 /// Returns all decisions by the key they settle.

@@ -12,8 +12,8 @@ use std::marker::PhantomData;
 use serde::de::value::{StrDeserializer, U32Deserializer};
 use serde::de::{self, DeserializeOwned, DeserializeSeed, IntoDeserializer, Visitor};
 
-use super::at::{AT, At};
 use super::node::{Node, Value};
+use super::values::{AT, At};
 use crate::diagnostic::{Diagnostic, Place};
 
 /// Decodes a tree.
@@ -47,7 +47,6 @@ struct Report {
     faults: Vec<Diagnostic>,
     /// Reported entries of sequences and mappings, which the next pass skips.
     faulty: HashSet<*const Node>,
-    unknown: HashSet<Place>,
 }
 
 /// A format fault. Its place is that of the innermost value that contains the fault.
@@ -266,9 +265,8 @@ impl<'de> de::Deserializer<'de> for Decoder<'_> {
         visitor: V,
     ) -> Result<V::Value, Fault> {
         if name == AT {
-            return self.placed(visitor.visit_map(Located {
+            return self.placed(visitor.visit_seq(Located {
                 decoder: self,
-                names: fields,
                 part: 0,
             }));
         }
@@ -325,18 +323,17 @@ impl<'de> de::MapAccess<'de> for Entries<'_> {
         K: DeserializeSeed<'de>,
     {
         for (key, value) in self.entries.by_ref() {
-            let text = key.as_str();
-            if let Some(known) = self.known.filter(|known| !known.contains(&text)) {
-                let mut report = self.decoder.report.borrow_mut();
-                if report.unknown.insert(key.place) {
-                    let message = format!("unknown key `{text}`");
-                    let fault = Diagnostic::error(key.place, message)
-                        .label(format!("expected one of: {}", known.join(", ")));
-                    report.faults.push(fault);
-                }
+            if self.decoder.at(value).is_known_as_faulty() {
                 continue;
             }
-            if self.decoder.at(value).is_known_as_faulty() {
+            let text = key.as_str();
+            if let Some(known) = self.known.filter(|known| !known.contains(&text)) {
+                let message = format!("unknown key `{text}`");
+                let fault = Diagnostic::error(key.place, message)
+                    .label(format!("expected one of: {}", known.join(", ")));
+                let mut report = self.decoder.report.borrow_mut();
+                report.faulty.insert(value);
+                report.faults.push(fault);
                 continue;
             }
             self.value = Some(value);
@@ -363,27 +360,15 @@ impl<'de> de::MapAccess<'de> for Entries<'_> {
 /// The parts of an [`At`]: file, start, end, value.
 struct Located<'a> {
     decoder: Decoder<'a>,
-    names: &'static [&'static str],
     part: usize,
 }
 
-impl<'de> de::MapAccess<'de> for Located<'_> {
+impl<'de> de::SeqAccess<'de> for Located<'_> {
     type Error = Fault;
 
-    fn next_key_seed<K>(&mut self, seed: K) -> Result<Option<K::Value>, Fault>
+    fn next_element_seed<T>(&mut self, seed: T) -> Result<Option<T::Value>, Fault>
     where
-        K: DeserializeSeed<'de>,
-    {
-        let Some(name) = self.names.get(self.part) else {
-            return Ok(None);
-        };
-        seed.deserialize(de::value::BorrowedStrDeserializer::new(name))
-            .map(Some)
-    }
-
-    fn next_value_seed<V>(&mut self, seed: V) -> Result<V::Value, Fault>
-    where
-        V: DeserializeSeed<'de>,
+        T: DeserializeSeed<'de>,
     {
         let place = self.decoder.node.place;
         let part = self.part;
@@ -392,9 +377,9 @@ impl<'de> de::MapAccess<'de> for Located<'_> {
             0 => place.file.0,
             1 => place.start,
             2 => place.end,
-            _ => return seed.deserialize(self.decoder),
+            _ => return seed.deserialize(self.decoder).map(Some),
         };
         let number: U32Deserializer<Fault> = number.into_deserializer();
-        seed.deserialize(number)
+        seed.deserialize(number).map(Some)
     }
 }

@@ -45,8 +45,7 @@ impl Node {
         })?;
         let mut root: Self = serde_saphyr::from_str_with_options(text, options())
             .map_err(|error| parse_error(file, text, &error))?;
-        root.set_file(file);
-        match forbidden(&root) {
+        match root.completed(file) {
             Some((letter, place)) => {
                 let code = u32::from(letter);
                 let why = format!("a text with the control character U+{code:04X}");
@@ -56,39 +55,31 @@ impl Node {
         }
     }
 
-    /// Sets the file of all places, which the parser does not know.
-    fn set_file(&mut self, file: FileId) {
+    /// Sets the file of all places, which the parser does not know. Returns the first character
+    /// that no text may contain.
+    fn completed(&mut self, file: FileId) -> Option<(char, Place)> {
         self.place.file = file;
         match &mut self.value {
-            Value::Seq(items) => items.iter_mut().for_each(|item| item.set_file(file)),
-            Value::Map(entries) => {
-                for (key, value) in entries {
-                    key.place.file = file;
-                    value.set_file(file);
-                }
-            }
-            Value::Null | Value::Bool(_) | Value::Int(_) | Value::OtherNumber | Value::Text(_) => {}
+            Value::Text(text) => Some((forbidden(text)?, self.place)),
+            Value::Seq(items) => items.iter_mut().find_map(|item| item.completed(file)),
+            Value::Map(entries) => entries.iter_mut().find_map(|(key, value)| {
+                key.place.file = file;
+                let letter = forbidden(key).map(|letter| (letter, key.place));
+                letter.or_else(|| value.completed(file))
+            }),
+            Value::Null | Value::Bool(_) | Value::Int(_) | Value::OtherNumber => None,
         }
     }
 }
 
 /// Finds a character that no text may contain, because it would end a line or change the direction
 /// of text in generated code.
-fn forbidden(node: &Node) -> Option<(char, Place)> {
-    let is_bad = |letter: &char| match letter {
+fn forbidden(text: &str) -> Option<char> {
+    text.chars().find(|letter| match letter {
         '\n' => false,
         '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => true,
         letter => letter.is_control(),
-    };
-    let in_text = |text: &str, place| Some((text.chars().find(is_bad)?, place));
-    match &node.value {
-        Value::Text(text) => in_text(text, node.place),
-        Value::Seq(items) => items.iter().find_map(forbidden),
-        Value::Map(entries) => entries
-            .iter()
-            .find_map(|(key, value)| in_text(key, key.place).or_else(|| forbidden(value))),
-        Value::Null | Value::Bool(_) | Value::Int(_) | Value::OtherNumber => None,
-    }
+    })
 }
 
 fn options() -> Options {

@@ -14,21 +14,12 @@ pub(crate) fn broken() -> PathBuf {
 /// Copies the smallest spec with one of everything to a temporary folder.
 pub(crate) fn base() -> TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    copy(&broken().join("base"), folder.path());
-    folder
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("a folder can be made");
-    for entry in fs::read_dir(from).expect("a folder of the tests") {
-        let entry = entry.expect("an entry of a folder of the tests");
-        let target = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), &target).expect("a file can be copied");
-        }
+    for (name, bytes) in atf_samples::tree(&broken().join("base")).expect("the base") {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder can be made");
+        fs::write(path, bytes).expect("a temporary file");
     }
+    folder
 }
 
 /// Returns the compiler's faults for the spec in a folder: relative paths, fixed width, no colour.

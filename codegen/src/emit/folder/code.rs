@@ -1,7 +1,7 @@
 //! The filter `code`: an expression of a grammar in a target's language.
 //!
 //! Its argument `syntax` contains the language's pattern for each form. `{}` and names in braces
-//! are placeholders for parts. `docs/targets.md` lists the forms with their defaults.
+//! are placeholders for parts. `docs/targets.md` describes the forms.
 
 use std::collections::BTreeMap;
 
@@ -10,104 +10,41 @@ use minijinja::{Error, ErrorKind, Value};
 
 use super::{camel, pascal};
 
-/// A form of expression, which a template's `syntax` can define.
-#[derive(Debug)]
-pub struct Form {
-    /// The key in `syntax`.
-    pub name: &'static str,
-    /// Its meaning, and the parts of its pattern.
-    pub means: &'static str,
-    /// The pattern for templates that do not define one.
-    pub default: &'static str,
-}
-
-/// All forms.
-pub const FORMS: &[Form] = &[
-    form("case", "how names are written: `snake` or `camel`", "snake"),
-    form(
-        "reserved",
-        "words that need a trailing underscore, separated by spaces",
-        "",
-    ),
-    form("number", "a number", "{}"),
-    form("true", "", "true"),
-    form("false", "", "false"),
-    form("nowhere", "the offset that no file has", "NOWHERE"),
-    form("size", "the file's size", "size"),
-    form("value", "a value of an earlier step", "{}"),
-    form(
-        "record_size",
-        "a record's size: `{}` is its role in capitals, `{role}`, `{Role}`",
-        "{}_SIZE",
-    ),
-    form(
-        "offset",
-        "a field's offset in its record; `{}` is the name of its place",
-        "{}.offset",
-    ),
-    form("constant", "a field's only valid value", "{}.value"),
-    form(
-        "field",
-        "a field's number in the record at `{at}`; `{place}` is the name of its place",
-        "read({at}, {place})",
-    ),
-    form(
-        "is_member",
-        "whether `{number}` is a member of `{enum}`",
-        "{enum}.has({number})",
-    ),
-    form(
-        "arithmetic",
-        "`{name}` of `{a}` and `{b}`",
-        "{name}({a}, {b})",
-    ),
-    form("==", "", "=="),
-    form("!=", "", "!="),
-    form("and", "", "&&"),
-    form("or", "", "||"),
-    form("not", "before a condition", "!"),
-    form(
-        "operator_first",
-        "`yes` or `no`: whether a continuation line begins with the operator",
-        "yes",
-    ),
-    form("open", "before a condition that spans lines", ""),
-    form("close", "after it", ""),
-    form(
-        "if",
-        "one of two values",
-        "{condition} ? {then} : {otherwise}",
-    ),
-    form("call", "a function of the grammar", "{name}({args})"),
-    form(
-        "built_in",
-        "a function that every target provides",
-        "{name}({args})",
-    ),
-    form(
+/// The forms of expressions, which a template's `syntax` can define: the keys in `syntax`, and the
+/// patterns for templates that do not define them.
+pub const FORMS: &[(&str, &str)] = &[
+    ("case", "snake"),
+    ("reserved", ""),
+    ("number", "{}"),
+    ("true", "true"),
+    ("false", "false"),
+    ("nowhere", "NOWHERE"),
+    ("size", "size"),
+    ("value", "{}"),
+    ("record_size", "{}_SIZE"),
+    ("offset", "{}.offset"),
+    ("constant", "{}.value"),
+    ("field", "read({at}, {place})"),
+    ("is_member", "{enum}.has({number})"),
+    ("arithmetic", "{name}({a}, {b})"),
+    ("==", "=="),
+    ("!=", "!="),
+    ("and", "&&"),
+    ("or", "||"),
+    ("not", "!"),
+    ("operator_first", "yes"),
+    ("open", ""),
+    ("close", ""),
+    ("if", "{condition} ? {then} : {otherwise}"),
+    ("call", "{name}({args})"),
+    ("built_in", "{name}({args})"),
+    (
         "first",
-        "the first offset for which a condition holds",
         "first({from}, {variable} => {next}, {variable} => {until})",
     ),
-    form(
-        "last",
-        "the last offset",
-        "last({from}, {variable} => {next})",
-    ),
-    form(
-        "count",
-        "the number of steps to it",
-        "count({from}, {variable} => {next})",
-    ),
+    ("last", "last({from}, {variable} => {next})"),
+    ("count", "count({from}, {variable} => {next})"),
 ];
-
-const fn form(name: &'static str, means: &'static str, default: &'static str) -> Form {
-    Form {
-        name,
-        means,
-        default,
-    }
-}
 
 /// The length above which a line is broken.
 const COLUMNS: usize = 100;
@@ -136,8 +73,8 @@ fn invalid(why: &impl ToString) -> Error {
 /// its line, which is indented by `indent`, is split into lines.
 pub(super) fn code(value: &Value, syntax: &Value, indent: usize) -> Result<String, Error> {
     let expression = expression(value)?;
-    let default = |form: &Form| (form.name.to_owned(), form.default.to_owned());
-    let mut patterns: BTreeMap<String, String> = FORMS.iter().map(default).collect();
+    let known = |(form, default): &(&str, &str)| ((*form).to_owned(), (*default).to_owned());
+    let mut patterns: BTreeMap<String, String> = FORMS.iter().map(known).collect();
     let own = serde_json::to_value(syntax).map_err(|error| invalid(&error))?;
     let own: BTreeMap<String, String> =
         serde_json::from_value(own).map_err(|error| invalid(&error))?;
@@ -190,10 +127,8 @@ impl Syntax {
 
     fn call(&self, form: &str, name: &str, args: &[Expression]) -> String {
         let args: Vec<String> = args.iter().map(|arg| self.write(arg).0).collect();
-        self.fill(
-            form,
-            &[("name", &self.name(name)), ("args", &args.join(", "))],
-        )
+        let (name, args) = (self.name(name), args.join(", "));
+        self.fill(form, &[("name", &name), ("args", &args)])
     }
 
     /// Writes an operand, in parentheses if it binds more loosely than the operator.

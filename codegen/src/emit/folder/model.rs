@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use atf_spec::grammar::{Expression, Grammar, Step};
+use atf_spec::grammar::Grammar;
 use atf_spec::layout::{Field, Layout, Record, Value as Constant, Wire};
 use atf_spec::model::{JsonType, ManifestField, ManifestFile};
 use atf_spec::schema;
@@ -88,21 +88,8 @@ fn grammar(layout: &Layout, grammar: &Grammar) -> Value {
     let roles = roles.map(|role| (role.role.clone(), Value::from(role.record.clone())));
     value["role"] = roles.collect::<Map<_, _>>().into();
     let mut used = BTreeSet::new();
-    for step in &grammar.reading {
-        match step {
-            Step::Requires(step) => {
-                used.insert((step.role.clone(), step.field.clone()));
-                fields(&step.requires, &mut used);
-                step.at.iter().for_each(|at| fields(at, &mut used));
-            }
-            Step::Value(step) => fields(&step.is, &mut used),
-        }
-    }
-    for function in &grammar.functions {
-        let lets = function.lets.iter().map(|own| &own.is);
-        lets.chain([&function.is])
-            .for_each(|own| fields(own, &mut used));
-    }
+    fields(&value["reading"], &mut used);
+    fields(&value["functions"], &mut used);
     let place = |(role, name): &(String, String)| {
         let record = grammar.records.iter().find(|own| own.role == *role)?;
         let record = layout.record(&record.record)?;
@@ -177,21 +164,17 @@ fn constant(field: &Field) -> Option<u64> {
     }
 }
 
-/// Adds the roles and names of the fields that an expression reads.
-fn fields(expression: &Expression, used: &mut BTreeSet<(String, String)>) {
-    let value = serde_json::to_value(expression).expect("an expression is plain data");
-    let mut rest = vec![&value];
-    while let Some(value) = rest.pop() {
-        match value {
-            Value::Object(members) => {
-                let text = |key: &str| members.get(key).and_then(Value::as_str);
-                if let (Some(role), Some(field)) = (text("role"), text("field")) {
-                    used.insert((role.to_owned(), field.to_owned()));
-                }
-                rest.extend(members.values());
+/// Adds the roles and names of the fields that steps, functions and their expressions read.
+fn fields(value: &Value, used: &mut BTreeSet<(String, String)>) {
+    match value {
+        Value::Object(members) => {
+            let text = |key: &str| members.get(key).and_then(Value::as_str);
+            if let (Some(role), Some(field)) = (text("role"), text("field")) {
+                used.insert((role.to_owned(), field.to_owned()));
             }
-            Value::Array(items) => rest.extend(items),
-            _ => {}
+            members.values().for_each(|member| fields(member, used));
         }
+        Value::Array(items) => items.iter().for_each(|item| fields(item, used)),
+        _ => {}
     }
 }

@@ -79,12 +79,8 @@ fn statements(spec: &Spec, source: &SourceFile) -> Vec<Value> {
         for field in &record.fields {
             let says = field.says.as_ref().unwrap_or(&field.field);
             for (topic, term) in field.facts.iter() {
-                add(
-                    &record.lines,
-                    &record.place,
-                    says,
-                    Some((topic, &term.value)),
-                );
+                let stance = Some((topic, &term.value));
+                add(&record.lines, &record.place, says, stance);
             }
         }
     }
@@ -144,11 +140,14 @@ fn sections(file: &FileClaim) -> String {
 fn held_by(held: &Held<'_>) -> Value {
     let topic = held.topic;
     let is_overruled = held.is_overruled && topic.against.is_none();
-    let tests = held.holds.iter().map(|hold| match hold {
-        Hold::Test { path, name } => links::file(name, path),
-        Hold::Benchmark { path, work } => links::file(&format!("benchmark: {work}"), path),
-        Hold::Document { path, anchor } => links::file(anchor, &format!("{path}#{anchor}")),
-    });
+    let tests = held
+        .holds
+        .iter()
+        .map(|Hold { kind, path, name }| match kind {
+            Kind::Benchmark => links::file(&format!("benchmark: {name}"), path),
+            Kind::Document => links::file(name, &format!("{path}#{name}")),
+            _ => links::file(name, path),
+        });
     json!({
         "kind": held.kind().map_or("nothing", Kind::words),
         "rules": held.rules.iter().map(|rule| links::rule(&rule.id)).collect::<Vec<_>>(),

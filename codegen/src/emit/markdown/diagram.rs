@@ -123,7 +123,6 @@ fn bytes(offset: u32, size: u32) -> String {
 /// A run of bytes shown as one rectangle: part of a row, or whole rows.
 struct Piece<'a> {
     field: &'a Field,
-    class: Class,
     offset: u32,
     size: u32,
     /// Whether the field continues from the row above.
@@ -164,7 +163,7 @@ impl Piece<'_> {
             (if fits { name } else { "…".to_owned() }, String::new())
         });
         json!({
-            "class": self.class,
+            "class": Class::new(self.field),
             "field": self.field.name,
             "offset": self.offset,
             "size": self.size,
@@ -254,7 +253,6 @@ fn cut<'a>(
         };
         pieces.push(Piece {
             field,
-            class: Class::new(field),
             offset: at,
             size,
             open_left: at > offset,
@@ -299,7 +297,8 @@ impl Class {
 
 /// Returns the colours in use, in order.
 fn legend(pieces: &[Piece<'_>]) -> Vec<Value> {
-    let classes: BTreeSet<Class> = pieces.iter().map(|piece| piece.class).collect();
+    let classes = pieces.iter().map(|piece| Class::new(piece.field));
+    let classes: BTreeSet<Class> = classes.collect();
     let mut x = MARGIN + GUTTER + GAP;
     let swatch = |class: Class| {
         let label = class.label();

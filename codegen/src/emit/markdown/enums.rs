@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::Book;
 use super::links::{self, Link};
-use super::settled;
+use super::reconciliation;
 
 pub(super) fn page(book: &Book<'_>) -> Value {
     let (enums, constants) = (book.layout.enums.iter(), book.layout.constants.iter());
@@ -33,7 +33,7 @@ fn enumeration(book: &Book<'_>, known: &Enum) -> Value {
         })
     };
     let decisions = book.decisions.iter();
-    let decisions = decisions.filter(|group| settled::settles(group, |name| name == known.name));
+    let decisions = decisions.filter(|it| reconciliation::settles(it, |name| name == known.name));
     json!({
         "name": known.name,
         "c_prefix": known.c_prefix,
@@ -41,7 +41,7 @@ fn enumeration(book: &Book<'_>, known: &Enum) -> Value {
         "flags": known.flags,
         "fields": fields_of(book, known),
         "members": known.members.iter().map(member).collect::<Vec<_>>(),
-        "decisions": decisions.map(settled::link).collect::<Vec<_>>(),
+        "decisions": decisions.map(reconciliation::link).collect::<Vec<_>>(),
     })
 }
 

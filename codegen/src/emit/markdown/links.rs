@@ -1,7 +1,6 @@
 //! Pages and anchors.
 
 use atf_spec::load::Spec;
-use atf_spec::reconcile::Key;
 use serde::Serialize;
 
 use super::Book;
@@ -73,16 +72,9 @@ pub(super) fn rule(id: &str) -> Link {
     Link::new(id, format!("{RULES}#{}", id.to_ascii_lowercase()))
 }
 
-/// Returns a link to a topic or a silence.
+/// Returns a link to a topic or a silence, or to the decision on a disagreement.
 pub(super) fn topic(name: &str) -> Link {
     Link::new(name, format!("{RECONCILIATION}#{name}"))
-}
-
-/// Returns a link to the decision that settles a disagreement.
-pub(super) fn disagreement(key: &Key) -> Link {
-    let name = key.to_string();
-    let href = format!("{RECONCILIATION}#{name}");
-    Link::new(name, href)
 }
 
 /// Returns a link to a file in the repository, given its path from the root.

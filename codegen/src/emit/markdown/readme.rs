@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::Book;
 use super::links::{self, Link};
+use super::reconciliation::{self, by_wire};
 use super::session;
-use super::settled::{self, by_wire};
 
 pub(super) fn page(book: &Book<'_>) -> Value {
     let (spec, layout) = (book.spec, book.layout);
@@ -44,18 +44,6 @@ pub(super) fn page(book: &Book<'_>) -> Value {
         "rule_count": spec.all_rules().count(),
         "sources": layout.sources,
     })
-}
-
-/// Returns the fields of all layouts of a record. A field in more than one layout is returned once,
-/// as in the first one.
-pub(super) fn fields(record: &Record) -> Vec<&Field> {
-    let mut fields: Vec<&Field> = Vec::new();
-    for field in record.layouts.iter().flat_map(|layout| &layout.fields) {
-        if fields.iter().all(|known| known.name != field.name) {
-            fields.push(field);
-        }
-    }
-    fields
 }
 
 /// Returns the fields of a record that differ between these wire versions.
@@ -98,7 +86,7 @@ fn fixed(record: &Record) -> Vec<Value> {
             "bytes": bytes,
         }))
     };
-    fields(record).into_iter().filter_map(fixed).collect()
+    record.fields().into_iter().filter_map(fixed).collect()
 }
 
 /// Returns the fields with a different range in each wire version.
@@ -120,7 +108,7 @@ fn limits(record: &Record, wires: &[Wire]) -> Vec<Value> {
             })
         })
     };
-    fields(record).into_iter().filter_map(limit).collect()
+    record.fields().into_iter().filter_map(limit).collect()
 }
 
 /// Returns whether a field is a plain number limited only by its type.
@@ -144,7 +132,7 @@ fn greatest(field: &Field) -> String {
 /// Returns the topics and silences about limits, found by their names.
 fn answers(book: &Book<'_>) -> Vec<Value> {
     let is_limit = |name: &str| name.split('.').any(|it| matches!(it, "limit" | "limits"));
-    let agreed = settled::agreed(book).into_iter();
+    let agreed = reconciliation::agreed(book).into_iter();
     let agreed = agreed.map(|it| (&it.topic.topic, &it.topic.question, it.answer));
     let silences = book.spec.decisions.silences.iter();
     let silences = silences.map(|it| (&it.silence, &it.question, it.decision.as_str()));

@@ -1,13 +1,16 @@
-//! The page on sources and decisions.
+//! The page on sources and decisions, and what other pages show of them.
 
-use atf_spec::model::{DecisionKind, Silence, SourceFile};
+use std::collections::BTreeSet;
+
+use atf_spec::layout::Wire;
+use atf_spec::model::{DecisionKind, Silence, SourceFile, Topic};
 use atf_spec::reconcile::{Claim, Disagreement, Group, How, Key};
 use atf_spec::yaml::At;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::Book;
 use super::links::{self, Link};
-use super::settled::{self, Agreed, ByWire};
 
 pub(super) fn page(book: &Book<'_>) -> Value {
     let count = |kind| {
@@ -15,7 +18,7 @@ pub(super) fn page(book: &Book<'_>) -> Value {
         of_kind.count()
     };
     let silences = book.spec.decisions.silences.iter();
-    let agreed = settled::agreed(book).into_iter();
+    let agreed = agreed(book).into_iter();
     json!({
         "sources": book.spec.sources.iter().map(source).collect::<Vec<_>>(),
         "claims": book.found.claims.values().map(Vec::len).sum::<usize>(),
@@ -83,15 +86,15 @@ fn decision(book: &Book<'_>, group: &Group<'_>) -> Value {
 
 /// Returns the claims of one disagreement, and the decided value.
 fn table(book: &Book<'_>, found: &Disagreement) -> Value {
-    let outcome = settled::outcome(book, found).into_iter();
-    let outcome = outcome.map(|one| ByWire {
-        value: shown(&found.key, &one.value),
-        ..one
+    let wires = book.layout.wires.iter();
+    let outcome = wires.filter_map(|wire| {
+        let value = found.outcome(book.spec, *wire)?;
+        Some((*wire, shown(&found.key, &value)))
     });
     let claims = found.claims.iter();
     json!({
         "key": found.key.to_string(),
-        "outcome": outcome.collect::<Vec<_>>(),
+        "outcome": by_wire(outcome),
         "has_words": claims.clone().any(|claim| claim.says.is_some()),
         "claims": claims.map(|claim| row(&found.key, claim)).collect::<Vec<_>>(),
     })
@@ -147,4 +150,71 @@ fn answer(book: &Book<'_>, agreed: &Agreed<'_>) -> Value {
 fn about(book: &Book<'_>, names: &[At<String>]) -> Vec<Link> {
     let links = names.iter().map(|name| links::subject(book.spec, name));
     links.collect()
+}
+
+/// Returns a link to a decision on this page.
+pub(super) fn link(group: &Group<'_>) -> Link {
+    let href = links::topic(&group.disagreements[0].key.to_string()).href;
+    Link::new(&group.settlement.decision.title, href)
+}
+
+/// Like [`link`], but under the kind of the decision.
+pub(super) fn link_by_kind(group: &Group<'_>) -> Link {
+    Link::new(group.kind().name(), link(group).href)
+}
+
+/// Returns whether a decision settles a disagreement about this subject.
+pub(super) fn settles(group: &Group<'_>, is_subject: impl Fn(&str) -> bool) -> bool {
+    let mut keys = group.disagreements.iter();
+    keys.any(|found| is_subject(&found.key.subject))
+}
+
+/// A value and the wire versions that have it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct ByWire {
+    value: String,
+    wires: Vec<Wire>,
+}
+
+/// Groups wire versions by value.
+pub(super) fn by_wire(values: impl Iterator<Item = (Wire, String)>) -> Vec<ByWire> {
+    let mut all: Vec<ByWire> = Vec::new();
+    for (wire, value) in values {
+        match all.iter_mut().find(|known| known.value == value) {
+            Some(known) => known.wires.push(wire),
+            None => all.push(ByWire {
+                value,
+                wires: vec![wire],
+            }),
+        }
+    }
+    all
+}
+
+/// A topic on which all claims agree.
+pub(super) struct Agreed<'a> {
+    pub(super) topic: &'a Topic,
+    /// The sources' common answer, in the topic's words.
+    pub(super) answer: &'a str,
+    /// The sources that gave this answer.
+    sources: BTreeSet<&'a str>,
+}
+
+/// Returns the topics on which the sources agree, in the spec's order.
+pub(super) fn agreed<'a>(book: &Book<'a>) -> Vec<Agreed<'a>> {
+    let topics = book.spec.topics.iter();
+    let agreed = topics.filter_map(|topic| {
+        let is_topic = |(key, _): &(&Key, _)| key.subject == topic.topic.value;
+        let (_, claims) = book.found.claims.iter().find(is_topic)?;
+        let term = &claims.first()?.value;
+        let agrees = claims.iter().all(|claim| claim.value == *term);
+        let answer = topic.terms.get(term).filter(|_| agrees)?;
+        let sources = claims.iter().map(|claim| claim.source.as_str()).collect();
+        Some(Agreed {
+            topic,
+            answer,
+            sources,
+        })
+    });
+    agreed.collect()
 }

@@ -7,7 +7,7 @@ use atf_spec::yaml::At;
 use serde_json::{Value, json};
 
 use super::links::{self, Link};
-use super::settled::{self, by_wire};
+use super::reconciliation::{self, by_wire};
 use super::{Book, diagram, readme, rules};
 
 pub(super) fn page(book: &Book<'_>, record: &Record) -> Value {
@@ -56,7 +56,7 @@ fn row(book: &Book<'_>, record: &Record, wires: &[Wire], field: &Field, is_first
     };
     let subject = format!("{}.{}", record.name, field.name);
     let decisions = book.decisions.iter();
-    let decisions = decisions.filter(|group| settled::settles(group, |name| name == subject));
+    let decisions = decisions.filter(|it| reconciliation::settles(it, |name| name == subject));
     json!({
         "anchor": is_first.then(|| links::field_anchor(&field.name)),
         "name": field.name,
@@ -71,13 +71,13 @@ fn row(book: &Book<'_>, record: &Record, wires: &[Wire], field: &Field, is_first
         "max": field.max,
         "none": field.none.map(|none| format!("0x{none:X}")),
         "sources": field.sources,
-        "decisions": decisions.map(settled::link_by_kind).collect::<Vec<_>>(),
+        "decisions": decisions.map(reconciliation::link_by_kind).collect::<Vec<_>>(),
     })
 }
 
 /// Returns the constraints on all fields, listing each field once.
 fn constraints(record: &Record) -> Vec<Value> {
-    let fields = readme::fields(record).into_iter();
+    let fields = record.fields().into_iter();
     let constraints = fields.flat_map(|field| {
         let link = links::field(&field.name, &record.name, &field.name);
         let texts = field.constraints.iter();
@@ -98,12 +98,12 @@ fn decisions(book: &Book<'_>, record: &Record) -> Vec<Value> {
     let about_it = |about: &[At<String>]| about.iter().any(|name| is_of(record, name));
     let groups = book.decisions.iter().filter_map(|group| {
         let topic = book.spec.topic(&group.settlement.at);
-        let is_shown = settled::settles(group, |name| is_of(record, name))
+        let is_shown = reconciliation::settles(group, |name| is_of(record, name))
             || topic.is_some_and(|topic| about_it(&topic.about));
         let decision = &group.settlement.decision;
         is_shown.then(|| {
             json!({
-                "kind": settled::link_by_kind(group),
+                "kind": reconciliation::link_by_kind(group),
                 "about": group.settlement.at,
                 "question": topic.map(|topic| &topic.question),
                 "answer": decision.title,
@@ -122,7 +122,7 @@ fn decisions(book: &Book<'_>, record: &Record) -> Vec<Value> {
             "confidence": silence.confidence.name(),
         })
     });
-    let agreed = settled::agreed(book).into_iter();
+    let agreed = reconciliation::agreed(book).into_iter();
     let agreed = agreed.filter(|agreed| about_it(&agreed.topic.about));
     let agreed = agreed.map(|agreed| {
         json!({

@@ -101,7 +101,7 @@ fn is_here(spec: &Spec, name: &str) -> bool {
 
 fn decisions(book: &Book<'_>) -> Vec<Value> {
     let spec = book.spec;
-    let agreed = super::settled::agreed(book);
+    let agreed = super::reconciliation::agreed(book);
     let decision = |question: &str, name: &str, answer: &str| json!({ "question": Link::new(question, links::topic(name).href), "answer": answer });
     let topics = spec.topics.iter();
     let topics = topics.filter(|topic| is_about(spec, &topic.about));

@@ -26,11 +26,9 @@ const FOLDER: &str = "atf/src/wire/generated";
 #[must_use]
 pub fn library(layout: &Layout, manifest: &ManifestFile) -> Vec<GeneratedFile> {
     let wires = layout.wires.iter().map(|&wire| {
-        let records = layout.records.iter().filter_map(|item| {
-            item.layout(wire)?;
-            let mut options = Options::new(&item.rust_name());
-            options.c_definition = false;
-            Some(record(layout, item, wire, &options))
+        let records = layout.records.iter().map(|item| {
+            let options = Options::new(&item.rust_name());
+            record(layout, item, wire, &options)
         });
         let title = format!("The records in wire version {wire}, packed as in the files.");
         let path = format!("{FOLDER}/v{wire}.rs");

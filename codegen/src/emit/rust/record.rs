@@ -20,7 +20,7 @@ pub fn record(layout: &Layout, record: &Record, wire: Wire, options: &Options) -
         .layout(wire)
         .expect("the caller chose a wire version of the record");
     let structure = structure(layout, record, fields, options);
-    let constants = constants(layout, record, fields, options);
+    let constants = constants(record, fields, &options.ident);
     let assertions = assertions(record, fields, &options.ident);
     quote!(#structure #constants #assertions)
 }
@@ -68,23 +68,26 @@ fn structure(
     }
 }
 
-fn constants(
-    layout: &Layout,
-    record: &Record,
-    fields: &RecordLayout,
-    options: &Options,
-) -> TokenStream {
-    let ident = &options.ident;
-    let name = &record.name;
-    let wire = Literal::u8_unsuffixed(fields.wire);
-    let size = Literal::u32_unsuffixed(record.size);
-    let definition = options.c_definition.then(|| {
-        let definition = raw_string(&record_definition(layout, record, fields.wire));
-        quote! {
+/// Emits a record's layout in C, as another constant.
+///
+/// # Panics
+///
+/// Panics if the record has no layout in that wire version.
+#[must_use]
+pub fn c_definition(layout: &Layout, record: &Record, wire: Wire, ident: &Ident) -> TokenStream {
+    let definition = raw_string(&record_definition(layout, record, wire));
+    quote! {
+        impl #ident {
             /// The same layout in C: a packed struct and its assertions.
             pub const C_DEFINITION: &'static str = #definition;
         }
-    });
+    }
+}
+
+fn constants(record: &Record, fields: &RecordLayout, ident: &Ident) -> TokenStream {
+    let name = &record.name;
+    let wire = Literal::u8_unsuffixed(fields.wire);
+    let size = Literal::u32_unsuffixed(record.size);
     let of_fields = fields.fields.iter().map(field_constants);
     quote! {
         impl #ident {
@@ -95,7 +98,6 @@ fn constants(
             /// The record's size in bytes.
             pub const SIZE: usize = #size;
             #(#of_fields)*
-            #definition
         }
     }
 }

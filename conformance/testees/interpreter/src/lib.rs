@@ -6,7 +6,9 @@
 //! conformance protocol.
 //!
 //! ```
-//! let document = atf_interpreter::read(b"ATI2, but no more");
+//! use atf_interpreter::{Kind, read_as};
+//!
+//! let document = read_as(Kind::Index, b"ATI2, but no more");
 //! assert_eq!(document["verdict"], "reject");
 //! ```
 
@@ -20,7 +22,6 @@
 mod document;
 mod evaluate;
 mod file;
-mod links;
 mod manifest;
 mod session;
 mod view;
@@ -80,12 +81,6 @@ pub fn grammar_of<'a>(layout: &'a Layout, bytes: &[u8]) -> Option<&'a Grammar> {
         })
     };
     layout.grammars.iter().find(has_magic)
-}
-
-/// Returns the document of a file. Its magic identifies its kind.
-#[must_use]
-pub fn read(bytes: &[u8]) -> Value {
-    read_as(Kind::detect(bytes), bytes)
 }
 
 /// Returns the document of a file of this kind. Memory use depends on the size of the file's events

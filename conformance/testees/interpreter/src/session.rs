@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::document::Decoded;
-use crate::links::Links;
+use crate::document::{Decoded, Event};
 use crate::{Kind, decode, manifest, rejected};
 
 /// The state of a thread's file.
@@ -173,4 +172,43 @@ impl Thread {
         let events = index.flat_map(|index| &index.events).enumerate();
         events.filter_map(|(seq, event)| Some((event.as_ref()?.timestamp_ns, self.id, seq)))
     }
+}
+
+/// The links between a thread's two files, in both directions. An unreadable file has no links.
+struct Links {
+    /// For each index event, the detail event that it links to. Holes have no link.
+    forward: Vec<Option<u64>>,
+    /// For each detail event, the index event that it links to.
+    back: Vec<u64>,
+}
+
+impl Links {
+    fn between(index: Option<&Decoded>, detail: Option<&Decoded>) -> Self {
+        let link = |event: &Option<Event>| event.as_ref().and_then(|event| event.link);
+        let events = index.iter().flat_map(|index| &index.events);
+        let details = detail.iter().flat_map(|detail| &detail.events);
+        Self {
+            forward: events.map(link).collect(),
+            back: details.filter_map(link).collect(),
+        }
+    }
+
+    /// Counts the links in the index that have no matching link back.
+    fn dangling(&self) -> usize {
+        let links = (0..).zip(&self.forward);
+        let links = links.filter_map(|(seq, to)| Some((seq, (*to)?)));
+        let loose = links.filter(|(seq, to)| at(&self.back, *to) != Some(seq));
+        loose.count()
+    }
+
+    /// Counts the links in the details that have no matching link back.
+    fn orphans(&self) -> usize {
+        let links = (0..).zip(&self.back);
+        let loose = links.filter(|(seq, to)| at(&self.forward, **to) != Some(&Some(*seq)));
+        loose.count()
+    }
+}
+
+fn at<T>(values: &[T], seq: u64) -> Option<&T> {
+    values.get(usize::try_from(seq).ok()?)
 }

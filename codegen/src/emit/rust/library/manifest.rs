@@ -282,33 +282,27 @@ fn write_entry(field: &ManifestField) -> TokenStream {
 }
 
 fn read_by(field: &ManifestField) -> TokenStream {
-    let name = match field.ty.value {
+    match field.ty.value {
         JsonType::List => match of(field) {
             // A thread that is listed twice must be counted once, so threads have their own
             // function.
-            "thread" => return quote!(read::threads),
-            "timing_anchor" => return list(&quote!(read::timing_anchor)),
+            "thread" => quote!(read::threads),
+            "timing_anchor" => list(&quote!(read::timing_anchor)),
             name => {
                 let ident = type_of(name);
-                return list(&quote!(#ident::read));
+                list(&quote!(#ident::read))
             }
         },
         JsonType::Object => {
             let ident = type_of(of(field));
-            return quote!(#ident::read);
+            quote!(#ident::read)
         }
-        JsonType::Boolean => "boolean",
-        JsonType::U8 => "u8",
-        JsonType::U32 => "u32",
-        JsonType::U64 => "u64",
-        JsonType::I64 => "i64",
-        JsonType::PositiveI32 => "positive_i32",
-        JsonType::Text => "text",
-        JsonType::Name => "name",
-        JsonType::Hex => "hex",
-    };
-    let name = format_ident!("{name}");
-    quote!(Reader::#name)
+        // The reader's functions have the names of the types.
+        ty => {
+            let name = format_ident!("{}", ty.name());
+            quote!(Reader::#name)
+        }
+    }
 }
 
 fn list(read: &TokenStream) -> TokenStream {

@@ -1,16 +1,86 @@
-//! Sequences and mappings that skip faulty entries, so that one run finds the faults of all
-//! entries. The decoder has already reported these entries.
+//! Values with their places in a file, and sequences and mappings that skip faulty entries, so that
+//! one run finds the faults of all entries. The decoder has already reported these entries.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-use serde::Serialize;
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::At;
+use super::{FileId, Place};
+use crate::diagnostic::Diagnostic;
 use crate::inline_schema::schema_of;
+
+/// The name under which a deserializer of this crate recognises [`At`].
+pub(super) const AT: &str = "atf_spec::yaml::At";
+
+/// A value and its place in the file.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(from = "Parts<T>")]
+pub struct At<T> {
+    /// The value.
+    pub value: T,
+    /// Its place.
+    pub place: Place,
+}
+
+/// The parts of an [`At`], in the order in which the decoder passes them. The name is [`AT`].
+#[derive(Deserialize)]
+#[serde(rename = "atf_spec::yaml::At")]
+struct Parts<T> {
+    file: u32,
+    start: u32,
+    end: u32,
+    value: T,
+}
+
+impl<T> From<Parts<T>> for At<T> {
+    fn from(parts: Parts<T>) -> Self {
+        let place = Place {
+            file: FileId(parts.file),
+            start: parts.start,
+            end: parts.end,
+        };
+        let value = parts.value;
+        Self { value, place }
+    }
+}
+
+impl<T> At<T> {
+    /// Creates a fault at the value's place.
+    #[must_use]
+    pub fn fault(&self, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::error(self.place, message)
+    }
+}
+
+impl<T> Deref for At<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for At<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.value.fmt(f)
+    }
+}
+
+impl<T: fmt::Display> fmt::Display for At<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.value.fmt(f)
+    }
+}
+
+impl<T: Serialize> Serialize for At<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.value.serialize(serializer)
+    }
+}
 
 /// A sequence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -119,5 +189,6 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for PairsVisitor<T> {
     }
 }
 
+schema_of!(At<T> is T);
 schema_of!(List<T> is Vec<T>);
 schema_of!(Pairs<T> is BTreeMap<String, T>);
