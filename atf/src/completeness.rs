@@ -1,8 +1,6 @@
 //! How a file ends, which shows whether it was finalized.
 
-use crate::error::{Error, ErrorKind};
-use crate::rules::of_file::FileRules;
-use crate::source::Input;
+use crate::error::Error;
 
 /// How a file ends, including any bytes at the end that are neither events nor a footer.
 #[derive(Debug, Clone)]
@@ -40,40 +38,6 @@ pub enum Completeness {
 }
 
 impl Completeness {
-    /// Returns the problems with the events that the file's end reveals. `missing` is the error for
-    /// events that are counted in the header but missing from the file; the last event ends at
-    /// `events_end`. `is_cut` is set if the header shows that the file was finalized.
-    pub(crate) fn problems(
-        &self,
-        input: &Input,
-        events_end: u64,
-        missing: Option<Error>,
-        is_cut: bool,
-        rules: &FileRules,
-    ) -> Vec<Error> {
-        match self {
-            Self::Finalized | Self::HeaderNotUpdated => Vec::new(),
-            Self::DamagedFooter { problems, .. } => {
-                problems.iter().cloned().chain(missing).collect()
-            }
-            Self::Unfinalized {
-                trailing_bytes,
-                zero_tail_bytes,
-                partial_footer,
-            } => {
-                let partial = partial_footer.map_or(0, |partial| partial.size);
-                let error = input.error(ErrorKind::NotFinalized {
-                    is_cut,
-                    trailing_bytes: trailing_bytes.saturating_add(partial),
-                    zero_tail_bytes: *zero_tail_bytes,
-                });
-                let error = error.with_field("footer").with_offset(events_end);
-                let error = error.with_rule(rules.finalized);
-                [error].into_iter().chain(missing).collect()
-            }
-        }
-    }
-
     /// Returns whether the file has a verified footer.
     #[must_use]
     pub fn has_verified_footer(&self) -> bool {

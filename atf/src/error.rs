@@ -69,15 +69,11 @@ impl Error {
 
     /// Wraps an operating system error, or returns the [`Error`] inside it if there is one.
     pub fn io(error: io::Error) -> Self {
-        if let Some(ours) = error
-            .get_ref()
-            .and_then(|inner| inner.downcast_ref::<Self>())
-        {
-            return ours.clone();
-        }
-        let mut this = Self::new(ErrorKind::Io(error.kind()));
-        this.0.io = Some(Arc::new(error));
-        this
+        error.downcast::<Self>().unwrap_or_else(|error| {
+            let mut this = Self::new(ErrorKind::Io(error.kind()));
+            this.0.io = Some(Arc::new(error));
+            this
+        })
     }
 
     pub fn with_field(mut self, field: impl Into<Cow<'static, str>>) -> Self {
@@ -250,9 +246,7 @@ impl fmt::Debug for Error {
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.0
-            .io
-            .as_deref()
-            .map(|error| error as &(dyn std::error::Error + 'static))
+        let error = self.0.io.as_deref()?;
+        Some(error)
     }
 }

@@ -91,19 +91,3 @@ pub(crate) fn check_events_offset(
     let rule = rules.events_offset;
     Err(error(kind, "header.events_offset", field_offset, rule))
 }
-
-/// Checks that a verified footer confirms the events offset if the events do not begin at the end
-/// of the header.
-pub(crate) fn check_proven(
-    found: u64,
-    verified: bool,
-    field_offset: usize,
-    rules: &FileRules,
-) -> Result<()> {
-    if verified || found == HEADER_SIZE as u64 {
-        return Ok(());
-    }
-    let kind = ErrorKind::UnprovenEventsOffset { found };
-    let rule = rules.events_offset;
-    Err(error(kind, "header.events_offset", field_offset, rule))
-}

@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::error::Result;
 use crate::files::{MANIFEST_FILE, is_thread_file, thread_id};
 use crate::source::{Input, OpenOptions};
-use crate::wire::{DETAIL_MAGIC, INDEX_MAGIC};
+use crate::wire::decoded::{DetailHeader, IndexHeader};
 
 /// One of the two files of a thread. This enum is exhaustive, because the format has no other files
 /// of events.
@@ -27,8 +27,8 @@ impl FileKind {
     #[must_use]
     pub fn from_magic(magic: [u8; 4]) -> Option<Self> {
         match magic {
-            INDEX_MAGIC => Some(Self::Index),
-            DETAIL_MAGIC => Some(Self::Detail),
+            IndexHeader::MAGIC => Some(Self::Index),
+            DetailHeader::MAGIC => Some(Self::Detail),
             _ => None,
         }
     }

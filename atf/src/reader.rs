@@ -1,25 +1,27 @@
 //! Methods that the readers of both kinds of file share.
 
-use crate::anatomy::Region;
+use crate::anatomy::{Region, RegionKind, Regions};
 use crate::checksum::Checksum;
 use crate::completeness::Completeness;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
+use crate::footer::FOOTER_SIZE;
 use crate::rules::Rule;
 use crate::rules::of_file::FileRules;
 use crate::source::Input;
-use crate::wire::{Record, Wire};
+use crate::wire::{HEADER_SIZE, Record, Wire};
 
 /// A reader of either kind of file, for code that treats both alike.
 pub(crate) trait FileReader {
     /// The file's name in a thread's folder.
     const NAME: &'static str;
+    const HEADER: Record;
     const FOOTER: Record;
     const RULES: &'static FileRules;
 
     fn input(&self) -> &Input;
     fn wire(&self) -> Wire;
+    fn header_bytes(&self) -> &[u8];
     fn events_offset(&self) -> u64;
-    fn regions(&self) -> Vec<Region>;
     fn completeness(&self) -> &Completeness;
     fn checksum(&self) -> Result<Checksum>;
     /// Returns every known reason why the readable events may differ from what was written.
@@ -35,6 +37,143 @@ pub(crate) trait FileReader {
     fn stated_end(&self) -> Option<u64>;
     /// Returns why the bytes after a detail file's last event are not an event.
     fn framing(&self) -> Option<&Error>;
+
+    /// Returns the regions of the file, from the first byte to the last.
+    fn regions(&self) -> Vec<Region> {
+        let (rules, file_size) = (Self::RULES, self.input().size());
+        let mut regions = Regions::default();
+        regions.up_to(HEADER_SIZE as u64, RegionKind::Header, None);
+        regions.up_to(self.events_offset(), RegionKind::Gap, None);
+        regions.up_to(self.events_end(), RegionKind::Events, None);
+        match self.completeness() {
+            Completeness::Finalized | Completeness::HeaderNotUpdated => {
+                if let Some(footer) = self.found_footer() {
+                    let rule = self.framing().and_then(Error::rule);
+                    regions.up_to(footer.offset, RegionKind::NoEvent, rule);
+                }
+                regions.add(FOOTER_SIZE as u64, RegionKind::Footer, None);
+                let after = Some(rules.nothing_after);
+                regions.up_to(file_size, RegionKind::AfterFooter, after);
+            }
+            Completeness::DamagedFooter {
+                offset, problems, ..
+            } => {
+                regions.up_to(*offset, RegionKind::NoEvent, Some(rules.whole_event));
+                let size = file_size.saturating_sub(*offset).min(FOOTER_SIZE as u64);
+                let rule = problems.first().and_then(Error::rule);
+                regions.add(size, RegionKind::DamagedFooter, rule);
+                regions.up_to(file_size, RegionKind::AfterFooter, None);
+            }
+            Completeness::Unfinalized {
+                trailing_bytes,
+                zero_tail_bytes,
+                partial_footer,
+            } => {
+                let rule = Some(rules.whole_event);
+                regions.add(*trailing_bytes, RegionKind::NoEvent, rule);
+                if let Some(partial) = partial_footer {
+                    let rule = Some(rules.whole_footer);
+                    regions.add(partial.size, RegionKind::TornFooter, rule);
+                }
+                let rule = Some(rules.zero_tail);
+                regions.add(*zero_tail_bytes, RegionKind::ZeroTail, rule);
+            }
+        }
+        regions.0
+    }
+
+    /// Returns the problems with the events that the file's end reveals.
+    fn end_problems(&self) -> Vec<Error> {
+        let missing = self.missing_events_error();
+        match self.completeness() {
+            Completeness::Finalized | Completeness::HeaderNotUpdated => Vec::new(),
+            Completeness::DamagedFooter { problems, .. } => {
+                problems.iter().cloned().chain(missing).collect()
+            }
+            Completeness::Unfinalized {
+                trailing_bytes,
+                zero_tail_bytes,
+                partial_footer,
+            } => {
+                let partial = partial_footer.map_or(0, |partial| partial.size);
+                let error = self.input().error(ErrorKind::NotFinalized {
+                    is_cut: self.stated_end().is_some(),
+                    trailing_bytes: trailing_bytes.saturating_add(partial),
+                    zero_tail_bytes: *zero_tail_bytes,
+                });
+                let error = error.with_field("footer").with_offset(self.events_end());
+                let error = error.with_rule(Self::RULES.finalized);
+                [error].into_iter().chain(missing).collect()
+            }
+        }
+    }
+
+    /// Returns the error for events that are counted in the header but missing from the file. Bytes
+    /// that are not an event may contain them.
+    fn missing_events_error(&self) -> Option<Error> {
+        let missing = match self.framing() {
+            None => self.missing_events(),
+            Some(_) => 0,
+        };
+        let found = self.event_count();
+        let stated = found.saturating_add(missing);
+        let kind = ErrorKind::EventsMissing { found, stated };
+        self.header_error("event_count", Self::RULES.count, |_| {
+            (missing > 0).then_some(kind)
+        })
+    }
+
+    /// Returns an error for each of these fields of a rewritten header that is wrong.
+    fn disagreeing(&self, facts: &[Fact]) -> Vec<Error> {
+        match self.stated_count() {
+            Some(_) => self.differing(facts),
+            None => Vec::new(),
+        }
+    }
+
+    /// Returns an error for each of these fields of the header that is wrong.
+    fn differing(&self, facts: &[Fact]) -> Vec<Error> {
+        let error = |&(name, rule, expected, by): &Fact| {
+            self.header_error(name, rule, |found| {
+                let kind = ErrorKind::Disagrees {
+                    found,
+                    expected,
+                    by,
+                };
+                (found != expected).then_some(kind)
+            })
+        };
+        facts.iter().filter_map(error).collect()
+    }
+
+    /// Checks that a verified footer confirms the events offset if the events do not begin at the
+    /// end of the header.
+    fn check_proven(&self) -> Result<()> {
+        let is_proven = self.found_footer().is_some();
+        let error = self.header_error("events_offset", Self::RULES.events_offset, |found| {
+            let kind = ErrorKind::UnprovenEventsOffset { found };
+            (!is_proven && found != HEADER_SIZE as u64).then_some(kind)
+        });
+        error.map_or(Ok(()), Err)
+    }
+
+    /// Returns the error about a field of the header, if `wrong` returns one for its value.
+    fn header_error(
+        &self,
+        name: &str,
+        rule: &'static Rule,
+        wrong: impl FnOnce(u64) -> Option<ErrorKind>,
+    ) -> Option<Error> {
+        let Some(field) = Self::HEADER.field(self.wire(), name) else {
+            return Some(Error::internal("the header has the field"));
+        };
+        let kind = wrong(field.number(self.header_bytes()))?;
+        let error = self
+            .input()
+            .error(kind)
+            .with_field(format!("header.{name}"));
+        Some(error.with_offset(field.offset as u64).with_rule(rule))
+    }
 }
 
 /// A verified footer.
@@ -53,6 +192,7 @@ macro_rules! reader_methods {
     ($reader:ident, $header:ident, $footer:ident, $section:ident, $name:expr) => {
         impl crate::reader::FileReader for $reader {
             const NAME: &'static str = $name;
+            const HEADER: crate::wire::Record = crate::wire::Record::$header;
             const FOOTER: crate::wire::Record = crate::wire::Record::$footer;
             const RULES: &'static crate::rules::of_file::FileRules =
                 <$footer as crate::footer::Footer>::RULES;
@@ -63,11 +203,11 @@ macro_rules! reader_methods {
             fn wire(&self) -> crate::Wire {
                 self.wire()
             }
+            fn header_bytes(&self) -> &[u8] {
+                &self.header_bytes
+            }
             fn events_offset(&self) -> u64 {
                 self.header.events_offset
-            }
-            fn regions(&self) -> Vec<crate::Region> {
-                self.regions()
             }
             fn completeness(&self) -> &crate::Completeness {
                 self.completeness()
@@ -220,16 +360,7 @@ macro_rules! reader_methods {
             /// `ring.atf` adds count as part of the file.
             #[must_use]
             pub fn regions(&self) -> Vec<crate::Region> {
-                let found = crate::anatomy::Found {
-                    rules: <Self as crate::reader::FileReader>::RULES,
-                    events_offset: self.header.events_offset,
-                    events_end: self.events_end(),
-                    file_size: self.file_size(),
-                    completeness: self.completeness(),
-                    footer: self.footer_offset(),
-                    no_event: self.framing().and_then(crate::Error::rule),
-                };
-                found.regions()
+                crate::reader::FileReader::regions(self)
             }
 
             /// Returns how many events are missing according to a rewritten header, because the
@@ -242,65 +373,6 @@ macro_rules! reader_methods {
                 } else {
                     self.header.event_count.saturating_sub(self.event_count())
                 }
-            }
-
-            /// Returns the error for missing events. Bytes that are not an event may contain them.
-            pub(crate) fn missing_events_error(&self) -> Option<crate::Error> {
-                let missing = match self.framing() {
-                    None => self.missing_events(),
-                    Some(_) => 0,
-                };
-                let stated = self.event_count().saturating_add(missing);
-                let offset = crate::wire::offset!(self.header.wire, $header.event_count);
-                (missing > 0).then(|| {
-                    let found = self.event_count();
-                    let kind = crate::ErrorKind::EventsMissing { found, stated };
-                    let error = self.input.error(kind).with_field("header.event_count");
-                    error
-                        .with_offset(offset as u64)
-                        .with_rule(<Self as crate::reader::FileReader>::RULES.count)
-                })
-            }
-
-            /// Returns the problems with the events that the file's end reveals.
-            fn end_problems(&self) -> Vec<crate::Error> {
-                self.completeness().problems(
-                    &self.input,
-                    self.events_end(),
-                    self.missing_events_error(),
-                    self.header.stated_end().is_some(),
-                    <Self as crate::reader::FileReader>::RULES,
-                )
-            }
-
-            /// Returns an error for each of these fields of a rewritten header that is wrong.
-            fn disagreeing(&self, facts: &[crate::reader::Fact]) -> Vec<crate::Error> {
-                if self.header.is_placeholder() {
-                    Vec::new()
-                } else {
-                    self.differing(facts)
-                }
-            }
-
-            /// Returns an error for each of these fields of the header that is wrong.
-            pub(crate) fn differing(&self, facts: &[crate::reader::Fact]) -> Vec<crate::Error> {
-                let error = |&(name, rule, expected, by): &crate::reader::Fact| {
-                    let field = crate::wire::Record::$header.field(self.header.wire, name);
-                    let Some(field) = field else {
-                        return Some(crate::Error::internal("the header has the field"));
-                    };
-                    let found = field.number(&self.header_bytes);
-                    (found != expected).then(|| {
-                        let kind = crate::ErrorKind::Disagrees {
-                            found,
-                            expected,
-                            by,
-                        };
-                        let error = self.input.error(kind).with_field(format!("header.{name}"));
-                        error.with_offset(field.offset as u64).with_rule(rule)
-                    })
-                };
-                facts.iter().filter_map(error).collect()
             }
 
             fn placed(&self) -> Option<&crate::footer::Placed<$footer>> {

@@ -4,6 +4,8 @@ use std::io;
 use std::mem;
 use std::path::{Path, PathBuf};
 
+use zerocopy::little_endian::{U32, U64};
+
 use crate::checksum::Crc32c;
 use crate::error::{Error, ErrorKind, Result, zeros};
 use crate::files::{DETAIL_FILE, INDEX_FILE, RING_FILE};
@@ -39,16 +41,12 @@ const _: () = assert!(Ring::MAX_BYTES == RingHeader::DETAIL_CAPACITY_MAX);
 
 /// A ring's contents at one moment.
 pub(crate) struct Snapshot {
-    path: PathBuf,
+    path: Option<PathBuf>,
+    options: OpenOptions,
     version: u8,
     thread_id: u32,
     index: Area,
     detail: Area,
-    /// The maximum number of bytes that may be missing before the area if the file has a whole
-    /// header.
-    most_missing: u64,
-    /// Whether the index area is used even if the details do not belong to their file.
-    is_used_without_details: bool,
 }
 
 #[derive(Default)]
@@ -101,11 +99,7 @@ pub(crate) fn read(folder: &Path, options: OpenOptions) -> Result<Option<Snapsho
         Err(error) => return Err(error),
     };
     for _ in 0..ATTEMPTS {
-        if let Some(mut snapshot) = look(&input, &path)? {
-            if options.past_missing {
-                snapshot.most_missing = Ring::MAX_BYTES;
-            }
-            snapshot.is_used_without_details = options.ring_without_details;
+        if let Some(snapshot) = look(&input, options)? {
             return Ok(Some(snapshot));
         }
     }
@@ -116,11 +110,18 @@ pub(crate) fn read(folder: &Path, options: OpenOptions) -> Result<Option<Snapsho
 ///
 /// The index is copied before the details. A writer stores an event's detail first, so every detail
 /// that a copied index event links to is in the ring when the details are copied.
-fn look(input: &Input, path: &Path) -> Result<Option<Snapshot>> {
+fn look(input: &Input, options: OpenOptions) -> Result<Option<Snapshot>> {
     let before = header(input)?;
-    let index = area(input, &before, Which::Index)?;
+    let numbers = [before.index_capacity, before.index_size, before.index_start];
+    let index = area(input, INDEX, 0, numbers, before.index_checksum)?;
     let between = header(input)?;
-    let detail = area(input, &between, Which::Detail)?;
+    let capacity = between.index_capacity.get();
+    let numbers = [
+        between.detail_capacity,
+        between.detail_size,
+        between.detail_start,
+    ];
+    let detail = area(input, DETAIL, capacity, numbers, between.detail_checksum)?;
     let after = header(input)?;
     // Starts only grow, so an area with an unchanged start was not emptied.
     let starts = |header: &RingHeader| (header.index_start, header.detail_start);
@@ -128,13 +129,12 @@ fn look(input: &Input, path: &Path) -> Result<Option<Snapshot>> {
         return Ok(None);
     }
     Ok(Some(Snapshot {
-        path: path.to_path_buf(),
+        path: input.path().map(Path::to_path_buf),
+        options,
         version: before.version,
         thread_id: before.thread_id.get(),
         index,
         detail,
-        most_missing: 0,
-        is_used_without_details: false,
     }))
 }
 
@@ -150,7 +150,7 @@ type Seen = (u64, u32, Vec<u8>);
 /// The readers' errors.
 #[cfg(feature = "testing")]
 pub fn look_at(source: impl crate::source::ReadAt + 'static) -> Result<Option<[Seen; 2]>> {
-    let found = look(&Input::new(source), Path::new(RING_FILE))?;
+    let found = look(&Input::new(source), OpenOptions::new())?;
     let area = |area: Area| (area.start, area.checksum, area.bytes);
     Ok(found.map(|found| [found.index, found.detail].map(area)))
 }
@@ -180,35 +180,21 @@ fn header(input: &Input) -> Result<RingHeader> {
     Ok(zerocopy::transmute!(bytes))
 }
 
-#[derive(Clone, Copy)]
-enum Which {
-    Index,
-    Detail,
-}
+/// The file of an area, and the prefix of the header's fields for it.
+type Names = (&'static str, &'static str);
+const INDEX: Names = (INDEX_FILE, "index");
+const DETAIL: Names = (DETAIL_FILE, "detail");
 
-/// Returns the bytes of an area that contain events.
-fn area(input: &Input, header: &RingHeader, which: Which) -> Result<Area> {
-    let (file, name, before, numbers, checksum) = match which {
-        Which::Index => (
-            INDEX_FILE,
-            "index",
-            0,
-            [header.index_capacity, header.index_size, header.index_start],
-            header.index_checksum.get(),
-        ),
-        Which::Detail => (
-            DETAIL_FILE,
-            "detail",
-            header.index_capacity.get(),
-            [
-                header.detail_capacity,
-                header.detail_size,
-                header.detail_start,
-            ],
-            header.detail_checksum.get(),
-        ),
-    };
-    let [capacity, size, start] = numbers.map(zerocopy::U64::get);
+/// Returns the bytes of an area that contain events. `before` is the capacity of the areas before
+/// it, and `numbers` are its own capacity, its size and its start.
+fn area(
+    input: &Input,
+    (file, name): Names,
+    before: u64,
+    numbers: [U64; 3],
+    checksum: U32,
+) -> Result<Area> {
+    let [capacity, size, start] = numbers.map(U64::get);
     let within = |found: u64, max: u64, field: &str| {
         if found <= max {
             Ok(())
@@ -238,7 +224,7 @@ fn area(input: &Input, header: &RingHeader, which: Which) -> Result<Area> {
         file,
         name,
         start,
-        checksum,
+        checksum: checksum.get(),
         bytes,
         origin,
         unreadable,
@@ -264,7 +250,7 @@ impl Snapshot {
         let index = self.tail(areas.0, Some(&index.input))?;
         let (detail, detail_error) = match self.tail(areas.1, detail) {
             Ok(detail) => (detail, None),
-            Err(error) if self.is_used_without_details => (Tail::default(), Some(error)),
+            Err(error) if self.options.ring_without_details => (Tail::default(), Some(error)),
             Err(error) => return Err(error),
         };
         Ok(Tails {
@@ -285,7 +271,12 @@ impl Snapshot {
         };
         let (found, min, max) = (area.start, HEADER_SIZE as u64, file.size());
         let start_field = format!("header.{}_start", area.name);
-        let most_missing = if max < min { 0 } else { self.most_missing };
+        // Only a file with a whole header can be continued past bytes that are missing.
+        let most_missing = if self.options.past_missing && max >= min {
+            Ring::MAX_BYTES
+        } else {
+            0
+        };
         if found < min || found.saturating_sub(max) > most_missing {
             let error = self.error(ErrorKind::OutOfRange { found, min, max });
             return Err(error.with_field(start_field));
@@ -330,7 +321,7 @@ impl Snapshot {
         let bytes = Sparse::new(area.bytes);
         Ok(Tail {
             missing,
-            bytes: bytes.map_err(|error| error.with_path(Some(&self.path)))?,
+            bytes: bytes.map_err(|error| error.with_path(self.path.as_deref()))?,
             origin: area.origin.saturating_add(size as u64),
             unreadable,
         })
@@ -350,7 +341,7 @@ impl Snapshot {
     }
 
     fn error(&self, kind: ErrorKind) -> Error {
-        let error = Error::new(kind).with_path(Some(&self.path));
+        let error = Error::new(kind).with_path(self.path.as_deref());
         error.with_rule(BELONGS)
     }
 }

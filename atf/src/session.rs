@@ -18,8 +18,7 @@ use crate::files::{
 use crate::index::IndexReader;
 use crate::kind::FolderKind;
 use crate::manifest::Manifest;
-use crate::platform;
-use crate::platform::Identity;
+use crate::platform::{self, Identity};
 use crate::rules::table as rules;
 use crate::source::{Input, OpenOptions};
 use crate::symbols::{Places, Symbols};
@@ -171,11 +170,7 @@ impl SessionReader {
     /// [reader](ThreadEntry::open).
     #[must_use]
     pub fn problems(&self) -> Vec<Error> {
-        let manifest = self
-            .0
-            .manifest
-            .iter()
-            .flat_map(|manifest| &manifest.problems);
+        let manifest = self.0.manifest.iter().flat_map(|it| &it.problems);
         let manifest = manifest.filter(|problem| !problem.kind().is_ignored());
         let lost = self.0.manifest.iter().flat_map(Manifest::lost_in_recovery);
         let lost = lost.map(|error| error.with_path(Some(&self.0.path.join(MANIFEST_FILE))));
@@ -201,11 +196,8 @@ impl SessionReader {
     pub fn summary(&self) -> SessionSummary {
         let mut summary = SessionSummary::default();
         for entry in &self.0.threads {
-            if entry
-                .open()
-                .and_then(|thread| summary.add(&thread))
-                .is_err()
-            {
+            let added = entry.open().and_then(|thread| summary.add(&thread));
+            if added.is_err() {
                 summary.unreadable = summary.unreadable.saturating_add(1);
             }
         }
@@ -462,10 +454,8 @@ pub fn is_file_of(traces: &[PathBuf], path: &Path) -> io::Result<bool> {
         _ => return Ok(false),
     };
     let own = fs::canonicalize(path)?;
-    if traces
-        .iter()
-        .any(|trace| fs::canonicalize(trace).is_ok_and(|trace| trace == own))
-    {
+    let is_own = |trace: &PathBuf| fs::canonicalize(trace).is_ok_and(|trace| trace == own);
+    if traces.iter().any(is_own) {
         return Ok(true);
     }
     if !platform::has_other_names(&found) {

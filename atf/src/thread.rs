@@ -9,6 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::files::thread_id;
 pub use crate::files::{DETAIL_FILE, INDEX_FILE, RING_FILE};
 use crate::index::{IndexEvent, IndexReader};
+use crate::reader::FileReader as _;
 pub use crate::ring::Ring;
 use crate::ring::{self, Snapshot};
 use crate::rules::of_file::{DETAIL, FileRules, INDEX, dangling as rule_of_dangling};
@@ -48,9 +49,10 @@ pub struct ThreadReader {
     detail_scan: Option<detail::Scan>,
 }
 
-/// A function that receives the bytes of the details in order, in pieces of any size, with the
-/// thread's index and the header of the details.
-pub(crate) type Tap<'a> = &'a mut dyn FnMut(&IndexReader, &DetailHeader, &[u8]);
+/// A function that receives the details in order, with the thread's index, the header of the
+/// details and, if it may be that of a call or a return, each detail's payload.
+pub(crate) type Tap<'a> =
+    &'a mut dyn FnMut(&IndexReader, &DetailHeader, &DetailEvent, Option<&[u8]>);
 
 /// The target of a link between the two files. This enum is exhaustive: an event has no link, its
 /// link leads to an event, or its link dangles.
@@ -97,20 +99,24 @@ impl ThreadReader {
     pub fn open_with(folder: impl AsRef<Path>, options: OpenOptions) -> Result<Self> {
         let folder = folder.as_ref();
         if !options.scan {
-            return Self::tapped(folder, options, &mut |_, _, _| ());
+            return Self::tapped(folder, options, None);
         }
         let mut scans = BothScans::default();
-        let tap = &mut |index: &_, header: &_, bytes: &_| scans.add(index, header, bytes);
-        let mut thread = Self::tapped(folder, options, tap)?;
-        thread.detail_scan = thread
-            .detail()
-            .and_then(|detail| scans.finish(&thread.index, detail));
+        let mut tap = |index: &_, _: &_, event: &_, _: Option<&_>| scans.add(index, event);
+        let mut thread = Self::tapped(folder, options, Some(&mut tap))?;
+        if thread.detail().is_some() {
+            thread.detail_scan = scans.finish(&thread.index);
+        }
         Ok(thread)
     }
 
     /// Opens the files of a thread's folder. If the details have a verified footer, passes them to
     /// `tap` as they are read.
-    pub(crate) fn tapped(folder: &Path, options: OpenOptions, tap: Tap<'_>) -> Result<Self> {
+    pub(crate) fn tapped(
+        folder: &Path,
+        options: OpenOptions,
+        tap: Option<Tap<'_>>,
+    ) -> Result<Self> {
         // Read the ring first: any events that leave it later are already in the files when those
         // are opened.
         let ring = ring::read(folder, options).transpose();
@@ -128,7 +134,7 @@ impl ThreadReader {
         options: OpenOptions,
     ) -> Result<Self> {
         let ring = ring::read(folder, options).transpose();
-        Self::around(folder, ring, index, options, &mut |_, _, _| ())
+        Self::around(folder, ring, index, options, None)
     }
 
     fn around(
@@ -136,7 +142,7 @@ impl ThreadReader {
         ring: Option<Result<Snapshot>>,
         mut index: IndexReader,
         options: OpenOptions,
-        tap: Tap<'_>,
+        tap: Option<Tap<'_>>,
     ) -> Result<Self> {
         let path = folder.to_path_buf();
         let mut detail = match Input::open_detail(&path.join(DETAIL_FILE), options) {
@@ -164,10 +170,18 @@ impl ThreadReader {
             Some(Err(error)) => (None, Some(error)),
             None => (None, None),
         };
-        let mut tap = |header: &_, bytes: &_| tap(&index, header, bytes);
         let is_finalized = || matches!(index.completeness(), Completeness::Finalized);
         let detail = detail.map(|input| {
-            let opened = DetailReader::tapped(input?, &mut tap);
+            let input = input?;
+            let opened = match tap {
+                Some(tap) => {
+                    let mut tap = |header: &_, event: &_, payload: Option<&_>| {
+                        tap(&index, header, event, payload);
+                    };
+                    DetailReader::tapped(input, Some(&mut tap))
+                }
+                None => DetailReader::new(input),
+            };
             opened.map_err(|error| opening_error(error, &DETAIL, is_finalized))
         });
         Ok(Self {

@@ -1,8 +1,7 @@
 //! The rules about the content of a single event, and about a thread's id. The checker applies
 //! these rules; recovery leaves values that break them unchanged.
 
-use super::finding::{Findings, Place};
-use super::place::At;
+use super::finding::{At, Findings, Place};
 use crate::detail::DetailEvent;
 use crate::index::{IndexEvent, IndexHeader};
 use crate::rules::table as rules;

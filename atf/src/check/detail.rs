@@ -12,8 +12,7 @@ use super::end::{self, Times};
 use super::link::Backward;
 use super::one_pass::Links;
 use super::output::{Output, add_problem, refused, report_on};
-use crate::check::finding::{FileReport, Finding, Kind};
-use crate::check::place::At;
+use crate::check::finding::{At, FileReport, Finding, Kind};
 use crate::rules::table as rules;
 
 /// Checks a detail file on its own.

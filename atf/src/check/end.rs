@@ -5,8 +5,7 @@ use crate::reader::FileReader;
 use crate::{Checksum, Completeness, Error, ErrorKind};
 
 use super::output::{add_problem, place_of};
-use crate::check::finding::{FileReport, Findings, Place};
-use crate::check::place::At;
+use crate::check::finding::{At, FileReport, Findings, Place};
 use crate::rules::Rule;
 use crate::text::counted;
 

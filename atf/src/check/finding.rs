@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use crate::detail::DetailEvent;
 use crate::json::{names, objects};
 use crate::rules::{Party, ReaderDoes, Rule, Severity, Verdict, table as rules};
+use crate::wire::{Record, Wire};
 
 /// A place in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,18 +52,6 @@ pub struct Finding {
     pub count: u64,
     /// The next few places where the rule is broken.
     pub more: Vec<Place>,
-}
-
-impl Finding {
-    fn new(rule: &'static Rule, place: Place, message: String) -> Self {
-        Self {
-            rule,
-            place,
-            message,
-            count: 1,
-            more: Vec::new(),
-        }
-    }
 }
 
 /// The maximum number of additional places in a finding; the rest are only counted.
@@ -136,7 +126,13 @@ impl FileReport {
                 }
             }
             None => {
-                let finding = Finding::new(rule, place, message());
+                let finding = Finding {
+                    rule,
+                    place,
+                    message: message(),
+                    count: 1,
+                    more: Vec::new(),
+                };
                 self.findings.insert(rule.id, finding);
             }
         }
@@ -286,11 +282,89 @@ impl Findings for FileReport {
     }
 }
 
-/// Keeps the first finding.
-impl Findings for Option<Finding> {
-    fn add(&mut self, rule: &'static Rule, place: Place, message: impl FnOnce() -> String) {
-        if self.is_none() {
-            *self = Some(Finding::new(rule, place, message()));
+/// The location of a record in a file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct At {
+    record: Record,
+    wire: Wire,
+    /// The position of the event that the record belongs to; 0 for headers and footers.
+    seq: u64,
+    /// The offset in bytes from the start of the file.
+    offset: u64,
+}
+
+impl At {
+    pub(crate) const fn header(record: Record, wire: Wire) -> Self {
+        Self::new(record, wire, 0, 0)
+    }
+
+    pub(crate) const fn footer(record: Record, wire: Wire, offset: u64) -> Self {
+        Self::new(record, wire, 0, offset)
+    }
+
+    pub(crate) const fn event(wire: Wire, seq: u64, offset: u64) -> Self {
+        Self::new(Record::IndexEvent, wire, seq, offset)
+    }
+
+    /// Returns the location of a detail event's header.
+    pub(crate) const fn detail(wire: Wire, event: &DetailEvent) -> Self {
+        Self::new(Record::DetailEventHeader, wire, event.seq, event.offset)
+    }
+
+    pub(crate) fn payload(wire: Wire, event: &DetailEvent) -> Self {
+        let offset = event.payload_offset();
+        Self::new(Record::DetailFunctionPayload, wire, event.seq, offset)
+    }
+
+    const fn new(record: Record, wire: Wire, seq: u64, offset: u64) -> Self {
+        Self {
+            record,
+            wire,
+            seq,
+            offset,
+        }
+    }
+
+    /// Returns the place of a field, or of the record if the wire version has no such field.
+    pub(crate) fn field(&self, name: &str) -> Place {
+        let field_in = |wire: Wire| self.record.field(wire, name);
+        debug_assert!(
+            Wire::ALL.iter().any(|wire| field_in(*wire).is_some()),
+            "{self:?} has no field {name}"
+        );
+        let offset = field_in(self.wire).map_or(0, |field| field.offset as u64);
+        let seq = self.seq;
+        let path = match self.record {
+            Record::IndexHeader | Record::DetailHeader | Record::RingHeader => {
+                format!("header.{name}")
+            }
+            Record::IndexEvent | Record::DetailEventHeader => format!("events[{seq}].{name}"),
+            Record::DetailFunctionPayload => format!("events[{seq}].payload.{name}"),
+            Record::IndexFooter | Record::DetailFooter => format!("footer.{name}"),
+        };
+        Place::at(path, self.offset.saturating_add(offset))
+    }
+
+    /// Reports a field if its number has no `name`.
+    pub(crate) fn unknown(
+        &self,
+        field: &str,
+        number: u8,
+        name: Option<&str>,
+        rule: &'static Rule,
+        findings: &mut impl Findings,
+    ) {
+        if name.is_none() {
+            findings.add(rule, self.field(field), || {
+                format!("unknown {field} {number}")
+            });
+        }
+    }
+
+    /// Reports the record's reserved fields that are not 0.
+    pub(crate) fn reserved(&self, bytes: &[u8], rule: &'static Rule, findings: &mut impl Findings) {
+        for field in self.record.nonzero_reserved(self.wire, bytes) {
+            findings.add(rule, self.field(field.name), || "not all zeros".to_owned());
         }
     }
 }

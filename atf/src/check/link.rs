@@ -7,8 +7,7 @@ use crate::detail::{DetailEvent, DetailReader};
 use crate::index::{IndexCursor, IndexEvent, IndexReader, Scan};
 
 use super::content;
-use super::place::At;
-use crate::check::finding::{FileReport, Kind, Place};
+use crate::check::finding::{At, FileReport, Kind, Place};
 use crate::rules::{Rule, of_file, table as rules};
 use crate::thread::may_be_lost;
 use crate::wire::{DetailFunctionPayload, Wire};

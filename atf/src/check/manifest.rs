@@ -1,6 +1,6 @@
 //! Checks `manifest.json`: its content and its agreement with the session.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::ErrorKind;
@@ -20,20 +20,18 @@ pub(crate) struct SessionFacts {
     pub(crate) missing: BTreeSet<u32>,
     /// Ids that have a folder but that the manifest does not list.
     unlisted: Vec<u32>,
-    with_detail: BTreeSet<u32>,
-    with_folder: BTreeSet<u32>,
+    /// Whether there is a detail file, by the id of each thread with a folder.
+    has_detail: BTreeMap<u32, bool>,
     pub(crate) clocks: BTreeSet<u8>,
     times: Times,
 }
 
 impl SessionFacts {
     pub(crate) fn add(&mut self, id: u32, is_listed: bool, facts: &Facts) {
-        self.with_folder.insert(id);
+        // Two folders can have the same id: `thread_1` and `thread_01`.
+        *self.has_detail.entry(id).or_default() |= facts.has_detail;
         if !is_listed {
             self.unlisted.push(id);
-        }
-        if facts.has_detail {
-            self.with_detail.insert(id);
         }
         self.clocks.extend(facts.clock);
         self.times = self.times.with(facts.times);
@@ -201,15 +199,12 @@ fn threads(manifest: &Manifest, facts: &SessionFacts, report: &mut impl Findings
                 format!("{id}, but there is no folder thread_{id}")
             });
         }
-        let has_detail = facts.with_detail.contains(&id);
-        let is_known = facts.with_folder.contains(&id);
-        if let Some(stated) = thread
-            .has_detail
-            .filter(|stated| is_known && *stated != has_detail)
+        if let (Some(stated), Some(has_detail)) = (thread.has_detail, facts.has_detail.get(&id))
+            && stated != *has_detail
         {
             let place = Place::in_field(format!("threads[{position}].has_detail"));
             report.add(&rules::ATF_MANI_007, place, || {
-                let is = if has_detail { "has a" } else { "has no" };
+                let is = if *has_detail { "has a" } else { "has no" };
                 format!("{stated}, but thread {id} {is} detail.atf")
             });
         }

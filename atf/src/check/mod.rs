@@ -26,15 +26,12 @@
 pub(crate) mod content;
 mod detail;
 pub(crate) mod end;
-mod events;
 mod finding;
 mod index;
 pub(crate) mod link;
 pub(crate) mod manifest;
 mod one_pass;
 mod output;
-pub(crate) mod place;
-mod ring;
 mod session;
 pub(crate) mod thread;
 mod walk;
@@ -45,7 +42,7 @@ use crate::FileKind;
 use crate::detail::DetailReader;
 use crate::index::{IndexHeader, IndexReader};
 pub use crate::rules::Verdict;
-pub(crate) use finding::Findings;
+pub(crate) use finding::{At, Findings};
 pub use finding::{FileReport, Finding, Kind, Place, Summary};
 pub use output::Output;
 pub use walk::check_all;
@@ -67,9 +64,9 @@ pub fn check(path: &Path, output: &mut dyn Output) {
 #[doc(hidden)]
 #[must_use]
 pub fn wrong_thread_id(header: &IndexHeader, folder: &Path) -> Option<Finding> {
-    let mut finding = None;
-    content::thread_id(header, thread::id_in_name(folder)?, &mut finding);
-    finding
+    let mut report = FileReport::new(folder, Kind::Index);
+    content::thread_id(header, thread::id_in_name(folder)?, &mut report);
+    report.into_findings().pop()
 }
 
 /// Checks the bytes of one index or detail file as if they had been read from `path`. The path need

@@ -7,24 +7,23 @@
 
 use std::path::Path;
 
-use crate::detail::{DetailEvent, DetailHeader, EventStream, FunctionPayload};
+use crate::detail::{DetailEvent, DetailHeader, FunctionPayload};
 use crate::files::DETAIL_FILE;
 use crate::index::{IndexReader, is_zero};
 use crate::thread::ThreadReader;
 
 use super::content;
-use super::events::Events;
+use super::index::Events;
 use crate::check::finding::{FileReport, Kind};
 
 /// The check of both files, up to the last detail that was read.
 #[derive(Debug)]
 pub(super) struct OnePass {
-    /// Created when the first details are added.
-    details: Option<EventStream>,
     /// Whether a detail ended this check early.
     is_over: bool,
     links: Links,
-    /// The check of the index, at least up to the last link, and its findings.
+    /// The check of the index, at least up to the last link, and its findings. Begins at the first
+    /// detail.
     events: Option<(Events, FileReport)>,
     /// The findings about the details: empty until this check ends.
     report: FileReport,
@@ -52,7 +51,6 @@ impl Links {
 impl OnePass {
     pub(super) fn new(folder: &Path) -> Self {
         Self {
-            details: None,
             is_over: false,
             links: Links::default(),
             events: None,
@@ -60,27 +58,27 @@ impl OnePass {
         }
     }
 
-    /// Checks the next bytes of the details and the index events that they link to.
-    pub(super) fn add(&mut self, index: &IndexReader, header: &DetailHeader, bytes: &[u8]) {
+    /// Checks the next detail and the index event that it links to.
+    pub(super) fn add(
+        &mut self,
+        index: &IndexReader,
+        header: &DetailHeader,
+        detail: &DetailEvent,
+        payload: Option<&[u8]>,
+    ) {
         if self.is_over || header.wire != index.wire() {
             return;
         }
-        let mut details = self.details.take().unwrap_or_else(|| {
+        if self.events.is_none() {
             let wire = Some(header.wire.version());
             let mut found = FileReport::new(&self.report.path, Kind::Index);
             (found.wire, self.report.wire) = (wire, wire);
             self.events = Some((Events::new(index), found));
-            EventStream::new(header)
-        });
-        let mut is_clean = true;
-        details.add(header, bytes, &mut |detail, payload| {
-            is_clean = is_clean && self.detail(index, header, detail, payload);
-        });
-        self.is_over = !is_clean;
-        self.details = Some(details);
+        }
+        self.is_over = !self.detail(index, header, detail, payload);
     }
 
-    /// Checks the next detail and returns whether it has no findings.
+    /// Returns whether a detail has no findings.
     fn detail(
         &mut self,
         index: &IndexReader,
@@ -119,9 +117,10 @@ impl OnePass {
 
     /// Returns the links if this check covered all of the thread's details and no others.
     pub(super) fn links(&self, thread: &ThreadReader) -> Option<Links> {
-        let details = self.details.as_ref().filter(|_| !self.is_over)?;
-        let is_all = details.is_all_of(thread.detail()?);
-        is_all.then_some(self.links)
+        let detail = thread.detail().filter(|_| !self.is_over)?;
+        let count = self.links.count;
+        let is_all = count > 0 && count == detail.event_count();
+        (is_all && detail.framing_problem().is_none()).then_some(self.links)
     }
 
     /// Returns the check of the index events, for the caller to continue, and its findings so far.

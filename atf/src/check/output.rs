@@ -24,6 +24,9 @@ pub trait Output {
 /// Reports a file that could not be opened. A file may be empty because its writer was killed
 /// before writing anything.
 pub(super) fn refused(path: &Path, kind: Kind, error: &Error, output: &mut dyn Output) {
+    if *error.kind() == ErrorKind::SymbolicLink {
+        return linked(path, kind, output);
+    }
     let mut report = FileReport::new(path, kind);
     let place = match error.kind() {
         ErrorKind::NothingWritten => {

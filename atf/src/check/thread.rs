@@ -1,23 +1,23 @@
-//! Checks a thread's folder: its two files and the links between them.
+//! Checks a thread's folder: its two files, the links between them, and its `ring.atf`.
 
 use std::fs;
 use std::path::Path;
 
 use crate::detail::DetailReader;
-use crate::files::{DETAIL_FILE, INDEX_FILE, thread_id};
+use crate::files::{DETAIL_FILE, INDEX_FILE, RING_FILE, thread_id};
+use crate::source::Input;
 use crate::thread::ThreadReader;
 use crate::wire::Record;
-use crate::{Error, ErrorKind, OpenOptions};
+use crate::{Completeness, Error, ErrorKind, OpenOptions};
 
 use super::end::Times;
 use super::link::{Backward, Pair};
 use super::one_pass::OnePass;
 use super::output::{Output, add_problem, broken, linked, place_of, refused};
-use super::{detail, index, ring};
+use super::{detail, index};
 use crate::check::Verdict;
 use crate::check::content;
-use crate::check::finding::{FileReport, Kind};
-use crate::check::place::At;
+use crate::check::finding::{At, FileReport, Kind};
 use crate::rules::table as rules;
 
 /// The facts about a thread that the session's check needs.
@@ -59,18 +59,17 @@ pub(super) fn check(
     output: &mut dyn Output,
 ) -> Facts {
     let mut one_pass = OnePass::new(path);
-    let tap = &mut |index: &_, header: &_, bytes: &_| one_pass.add(index, header, bytes);
-    match ThreadReader::tapped(path, OpenOptions::new(), tap) {
+    let mut tap = |index: &_, header: &_, detail: &_, payload: Option<&_>| {
+        one_pass.add(index, header, detail, payload);
+    };
+    match ThreadReader::tapped(path, OpenOptions::new(), Some(&mut tap)) {
         Ok(thread) => whole(&thread, one_pass, folder_id, first_clock, output),
         Err(error) => {
-            let file = path.join(INDEX_FILE);
-            match error.kind() {
-                ErrorKind::Io(std::io::ErrorKind::NotFound) => {
-                    let message = format!("no {INDEX_FILE}");
-                    broken(path, Kind::Folder, &rules::ATF_SESS_002, &message, output);
-                }
-                ErrorKind::SymbolicLink => linked(&file, Kind::Index, output),
-                _ => refused(&file, Kind::Index, &error, output),
+            if error.is_not_found() {
+                let message = format!("no {INDEX_FILE}");
+                broken(path, Kind::Folder, &rules::ATF_SESS_002, &message, output);
+            } else {
+                refused(&path.join(INDEX_FILE), Kind::Index, &error, output);
             }
             detail_alone(path, output)
         }
@@ -80,13 +79,12 @@ pub(super) fn check(
 /// Checks the detail file of a thread without a readable index.
 fn detail_alone(path: &Path, output: &mut dyn Output) -> Facts {
     let file = path.join(DETAIL_FILE);
-    let found = fs::symlink_metadata(&file);
-    match &found {
-        Err(_) => {}
-        Ok(meta) if meta.is_symlink() => linked(&file, Kind::Detail, output),
-        Ok(_) => detail::file(&file, DetailReader::open(&file), output),
+    let has_detail = fs::symlink_metadata(&file).is_ok();
+    if has_detail {
+        let opened = Input::open_in_session(&file, OpenOptions::new());
+        detail::file(&file, opened.and_then(DetailReader::new), output);
     }
-    Facts::without_index(found.is_ok())
+    Facts::without_index(has_detail)
 }
 
 fn whole(
@@ -159,20 +157,41 @@ fn whole(
         });
         detail.finish(output);
     }
-    let file = thread.path().join(DETAIL_FILE);
-    match thread.detail_error() {
-        Some(error) if *error.kind() == ErrorKind::SymbolicLink => {
-            linked(&file, Kind::Detail, output);
-        }
-        Some(error) => refused(&file, Kind::Detail, error, output),
-        None => {}
+    if let Some(error) = thread.detail_error() {
+        let file = thread.path().join(DETAIL_FILE);
+        refused(&file, Kind::Detail, error, output);
     }
-    ring::check(thread, output);
+    ring(thread, output);
     Facts {
         has_detail: thread.has_detail_file(),
         clock: Some(header.clock_type.0),
         times,
     }
+}
+
+/// Checks the ring in a thread's folder, if there is one: whether it is allowed, and whether it
+/// belongs to the thread's other files. Its events are counted in the reports on these.
+fn ring(thread: &ThreadReader, output: &mut dyn Output) {
+    let path = thread.path().join(RING_FILE);
+    let is_finalized = matches!(thread.index().completeness(), Completeness::Finalized);
+    if is_finalized && fs::symlink_metadata(&path).is_ok() {
+        let message = "left next to finalized files, which already contain all events";
+        return broken(&path, Kind::Ring, &rules::ATF_RING_001, message, output);
+    }
+    let Some(problem) = thread.ring_error() else {
+        return;
+    };
+    if *problem.kind() == ErrorKind::SymbolicLink {
+        return linked(&path, Kind::Ring, output);
+    }
+    let Some(rule) = problem.rule() else {
+        return output.unreadable(&path, &problem.message());
+    };
+    let mut report = FileReport::new(&path, Kind::Ring);
+    report.add(rule, place_of(problem), || {
+        format!("{}; the ring is ignored", problem.kind())
+    });
+    output.file(report);
 }
 
 /// A report that is filled in step by step.

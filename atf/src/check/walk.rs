@@ -133,56 +133,17 @@ fn file(path: &Path, output: &mut dyn Output) {
     }
 }
 
-/// A folder or file that has not been visited yet.
-struct Entry {
-    path: PathBuf,
-    file_type: io::Result<fs::FileType>,
-    /// Whether its parent folder is a session.
-    in_session: bool,
-    depth: usize,
-}
-
-/// Visits a folder and everything below it. Does not follow symlinks.
+/// Passes the units in a folder to `take`.
 fn folder(path: &Path, take: &mut dyn FnMut(Unit) -> bool) -> bool {
     let mut found = false;
-    let mut pending = Vec::new();
-    let mut is_wanted = visit(path, 0, &mut pending, &mut found, take);
-    while is_wanted && let Some(entry) = pending.pop() {
-        is_wanted = match entry.file_type {
-            Err(error) => {
-                found = true;
-                take(Unit::Unreadable(entry.path, error.to_string()))
-            }
-            Ok(file_type) if file_type.is_dir() => {
-                if is_skipped(&entry.path, entry.in_session) {
-                    true
-                } else if entry.depth > SEARCH_DEPTH {
-                    found = true;
-                    take(Unit::Unreadable(entry.path, ErrorKind::TooDeep.to_string()))
-                } else {
-                    visit(&entry.path, entry.depth, &mut pending, &mut found, take)
-                }
-            }
-            Ok(file_type) if file_type.is_file() && has_extension(&entry.path) => {
-                found = true;
-                take(Unit::File(entry.path))
-            }
-            Ok(_) => true,
-        };
-    }
+    let is_wanted = visit(path, 0, &mut found, take);
     let why = "contains no thread folder, manifest.json or ATF file at any depth";
     is_wanted && (found || take(Unit::Unreadable(path.to_owned(), why.to_owned())))
 }
 
-/// Passes a folder to `take` if it is a thread or a session. Adds its entries to `pending` unless
-/// it is a thread.
-fn visit(
-    path: &Path,
-    depth: usize,
-    pending: &mut Vec<Entry>,
-    found: &mut bool,
-    take: &mut dyn FnMut(Unit) -> bool,
-) -> bool {
+/// Passes a folder to `take` if it is a thread or a session, and then what is below it, unless it
+/// is a thread. Does not follow symlinks. Sets `found` if there is anything to pass.
+fn visit(path: &Path, depth: usize, found: &mut bool, take: &mut dyn FnMut(Unit) -> bool) -> bool {
     let (is_thread, is_session) = (is_thread(path), is_session(path).unwrap_or(false));
     *found |= is_thread || is_session;
     if is_thread && !take(Unit::Thread(path.to_owned())) {
@@ -202,15 +163,33 @@ fn visit(
             return take(Unit::Unreadable(path.to_owned(), error.to_string()));
         }
     };
-    // The last entry is visited next.
-    entries.sort_by_key(|entry| std::cmp::Reverse(entry.file_name()));
-    pending.extend(entries.into_iter().map(|entry| Entry {
-        path: entry.path(),
-        file_type: entry.file_type(),
-        in_session: is_session,
-        depth: depth.saturating_add(1),
-    }));
-    true
+    entries.sort_by_key(fs::DirEntry::file_name);
+    // Drop the entries before the visits, because they keep the folder open.
+    let entries = entries.into_iter();
+    let entries: Vec<_> = entries.map(|it| (it.path(), it.file_type())).collect();
+    entries
+        .into_iter()
+        .all(|(path, file_type)| match file_type {
+            Err(error) => {
+                *found = true;
+                take(Unit::Unreadable(path, error.to_string()))
+            }
+            Ok(file_type) if file_type.is_dir() => {
+                if is_skipped(&path, is_session) {
+                    true
+                } else if depth >= SEARCH_DEPTH {
+                    *found = true;
+                    take(Unit::Unreadable(path, ErrorKind::TooDeep.to_string()))
+                } else {
+                    visit(&path, depth.saturating_add(1), found, &mut *take)
+                }
+            }
+            Ok(file_type) if file_type.is_file() && has_extension(&path) => {
+                *found = true;
+                take(Unit::File(path))
+            }
+            Ok(_) => true,
+        })
 }
 
 /// Passes the threads of a session to `take`, and then the session itself.

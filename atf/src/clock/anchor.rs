@@ -1,6 +1,8 @@
 //! Timing anchors, which align the trace's clock with the clock of a sound or screen recording (S0,
 //! S1).
 
+pub(super) const NS_PER_SECOND: i128 = 1_000_000_000;
+
 /// A time in a recording, `value / timescale` seconds: Apple's `CMTime` without its flags and
 /// epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -54,11 +56,7 @@ impl TimingAnchor {
             media_time,
         }
     }
-}
 
-pub(super) const NS_PER_SECOND: i128 = 1_000_000_000;
-
-impl TimingAnchor {
     /// Converts a timestamp, which may precede the anchor, to the recording's time in the anchor's
     /// timescale. Returns `None` if the anchor's timescale is not positive or the value exceeds an
     /// [`i64`].

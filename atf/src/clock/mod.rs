@@ -29,7 +29,8 @@ pub const CLOCK: Clock = platform::CLOCK;
 /// Queries the platform's tick length now, so that [`now_ns`] does not have to do it later
 /// (`ada_timing_init` in S1). Calling this is optional, and calling it again is harmless.
 pub fn init() {
-    platform::init();
+    // The first reading queries it.
+    let _ = now_ns();
 }
 
 /// Returns the continuous clock's time in nanoseconds (`ada_get_timestamp_ns` in S1), which is

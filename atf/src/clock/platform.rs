@@ -1,16 +1,16 @@
-//! Each platform's clock, with the same three names: `CLOCK`, `init`, `now_ns`.
+//! Each platform's clock, with the same two names: `CLOCK` and `now_ns`.
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
-pub(super) use boottime::{CLOCK, init, now_ns};
+pub(super) use boottime::{CLOCK, now_ns};
 #[cfg(not(any(
     target_os = "linux",
     target_os = "android",
     target_vendor = "apple",
     windows
 )))]
-pub(super) use instant::{CLOCK, init, now_ns};
+pub(super) use instant::{CLOCK, now_ns};
 #[cfg(any(target_vendor = "apple", windows))]
-pub(super) use ticks::{CLOCK, init, now_ns};
+pub(super) use ticks::{CLOCK, now_ns};
 
 /// `CLOCK_BOOTTIME`, which already counts nanoseconds.
 #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -20,8 +20,6 @@ mod boottime {
 
     pub(crate) const CLOCK: Clock = Clock::BOOTTIME;
     const NS_PER_SECOND: u64 = 1_000_000_000;
-
-    pub(crate) fn init() {}
 
     #[inline]
     pub(crate) fn now_ns() -> u64 {
@@ -54,10 +52,6 @@ mod ticks {
     pub(crate) const CLOCK: Clock = Clock::QPC;
 
     static TIMEBASE: OnceLock<Timebase> = OnceLock::new();
-
-    pub(crate) fn init() {
-        timebase();
-    }
 
     #[inline]
     pub(crate) fn now_ns() -> u64 {
@@ -99,10 +93,6 @@ mod instant {
     pub(crate) const CLOCK: Clock = Clock(0);
 
     static START: OnceLock<Instant> = OnceLock::new();
-
-    pub(crate) fn init() {
-        START.get_or_init(Instant::now);
-    }
 
     pub(crate) fn now_ns() -> u64 {
         let start = START.get_or_init(Instant::now);

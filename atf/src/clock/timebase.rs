@@ -1,6 +1,6 @@
 //! Converts ticks to nanoseconds.
 
-use std::num::NonZeroU64;
+use std::num::{NonZeroU64, NonZeroU128};
 
 /// The length of a clock tick: `numer / denom` nanoseconds.
 ///
@@ -66,9 +66,7 @@ impl Timebase {
     #[cold]
     fn part_of_large(self, rest: u64) -> u64 {
         let product = u128::from(rest).saturating_mul(self.numer.get().into());
-        let quotient = product
-            .checked_div(self.denom.get().into())
-            .unwrap_or(u128::MAX);
+        let quotient = product / NonZeroU128::from(self.denom);
         u64::try_from(quotient).unwrap_or(u64::MAX)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{DetailEventHeader, DetailFooter, DetailHeader};
+use super::{DetailEvent, DetailEventHeader, DetailFooter, DetailHeader, FunctionPayload};
 use crate::checksum::Crc32c;
 use crate::completeness::{Completeness, CountSource, PartialFooter};
 use crate::error::{Error, ErrorKind, Result, push};
@@ -11,7 +11,7 @@ use crate::footer::{
 };
 use crate::header;
 use crate::rules::of_file::DETAIL;
-use crate::rules::{Rule, table as rules};
+use crate::rules::table as rules;
 use crate::source::{Input, OpenOptions};
 use crate::window::{Window, end_without_zeros};
 use crate::wire::offset;
@@ -20,39 +20,30 @@ const EVENT_HEADER_SIZE: u64 = DetailEventHeader::SIZE as u64;
 /// How many bytes the checksum is ahead of the walk, so that the walk finds them in the cache.
 const BLOCK: u64 = 64 << 10;
 
-/// A callback that receives the file's header and the bytes of the events section, in order and in
-/// pieces of any size.
-pub(crate) type Tap<'a> = &'a mut dyn FnMut(&DetailHeader, &[u8]);
+/// A callback that receives the file's header and its events in order, each with its payload if
+/// that may be the payload of a call or a return.
+pub(crate) type Tap<'a> = &'a mut dyn FnMut(&DetailHeader, &DetailEvent, Option<&[u8]>);
 
-/// The events section: the offset of each event, and what follows the last one.
+/// The events section: where its events are, and what follows the last one.
 #[derive(Debug)]
 pub(super) struct EventOffsets {
-    /// The offset of each event in bytes from the start of the file.
-    pub(super) offsets: Vec<u64>,
-    /// The offset after the last event.
-    pub(super) end: u64,
+    pub(super) walk: EventWalker,
     pub(super) count_source: CountSource,
     pub(super) completeness: Completeness,
-    /// Why the walk stopped before the section's end.
-    pub(super) problem: Option<Error>,
     /// The verified footer.
     pub(super) footer: Option<Placed<DetailFooter>>,
-    /// The CRC-32C of the section, if the walk covered all of it on the way to the footer.
-    pub(super) crc32c: Option<u32>,
 }
 
 impl EventOffsets {
     /// Looks for a footer wherever one may be, and walks the events up to it. Without a footer,
-    /// walks up to the end of the file. With a verified footer, passes the bytes of the events to
-    /// `tap`.
-    pub(super) fn find(input: &Input, header: &DetailHeader, tap: Tap<'_>) -> Result<Self> {
+    /// walks up to the end of the file. With a verified footer, passes the events to `tap`.
+    pub(super) fn find(input: &Input, header: &DetailHeader, tap: Option<Tap<'_>>) -> Result<Self> {
         let events = header.events_offset;
         let stated = (!header.is_placeholder()).then(|| events.saturating_add(header.bytes_length));
         let last = input.size().checked_sub(FOOTER_SIZE as u64);
         let damaged = match footer_of(input, header)? {
             Verdict::Verified(footer) => {
-                let mut tap = |bytes: &[u8]| tap(header, bytes);
-                let (walk, _) = EventWalker::new(input, header, footer.offset, false, &mut tap)?;
+                let (walk, _) = EventWalker::new(input, header, footer.offset, false, tap)?;
                 return Ok(walk.with_footer(input, header, footer));
             }
             Verdict::Damaged(damaged) if !is_torn_footer(input, header, damaged.offset)? => {
@@ -66,7 +57,7 @@ impl EventOffsets {
         let end = damaged
             .as_ref()
             .map_or(input.size(), |damaged| damaged.offset);
-        let (mut walk, found) = EventWalker::new(input, header, end, true, &mut |_| ())?;
+        let (mut walk, found) = EventWalker::new(input, header, end, true, None)?;
         match (found, damaged) {
             (Verdict::Verified(footer), _) => Ok(walk.with_footer(input, header, footer)),
             (_, Some(damaged)) => Ok(walk.with_damaged_footer(damaged)),
@@ -119,7 +110,7 @@ pub(crate) fn footer_of(input: &Input, header: &DetailHeader) -> Result<Verdict<
 /// footer's numbers match, the events must also reach the end of the file or the zeros before it;
 /// otherwise a length is damaged and the footer is genuine (silence `footer.framed`).
 fn is_payload(input: &Input, header: &DetailHeader, at: u64, fits: bool) -> Result<bool> {
-    let (walk, _) = EventWalker::new(input, header, input.size(), false, &mut |_| ())?;
+    let (walk, _) = EventWalker::new(input, header, input.size(), false, None)?;
     let spans = walk.end > at && walk.offsets.binary_search(&at).is_err();
     Ok(spans && (!fits || end_without_zeros(input, walk.end, input.size())? == walk.end))
 }
@@ -149,49 +140,55 @@ fn total_length(bytes: &[u8; DetailEventHeader::SIZE]) -> u32 {
         .map_or(0, |bytes| u32::from_le_bytes(*bytes))
 }
 
-/// Why the bytes where an event should begin are not an event.
-pub(crate) struct Misfit {
-    kind: ErrorKind,
-    /// The field, after the event's name.
-    field: &'static str,
-    rule: &'static Rule,
+/// Returns the payload of an event, if it may be that of a call or a return. Requests the event's
+/// header, too, so that the window does not move past bytes that are not yet in the checksum.
+fn function_payload<'w>(
+    window: &'w mut Window<'_>,
+    event: &DetailEvent,
+) -> Result<Option<&'w [u8]>> {
+    const HEADER: usize = DetailEventHeader::SIZE;
+    let bytes = FunctionPayload::possible(event)
+        .map(|size| window.bytes(event.offset, HEADER.saturating_add(size)))
+        .transpose()?;
+    Ok(bytes.map(|bytes| bytes.split_at(HEADER).1))
 }
 
-impl Misfit {
-    /// Returns the error about event `seq` at `offset`.
-    pub(crate) fn error(self, input: &Input, seq: u64, offset: u64) -> Error {
-        let field = format!("events[{seq}]{}", self.field);
-        let error = input.error(self.kind).with_field(field);
-        error.with_offset(offset).with_rule(self.rule)
-    }
-}
-
-/// Checks that an event of `length` bytes fits in the `available` bytes of its section; `None` is the
-/// length of an event whose header does not fit.
-pub(crate) fn misfit(length: Option<u32>, available: u64) -> Option<Misfit> {
-    let Some(found) = length else {
-        let needed = EVENT_HEADER_SIZE;
-        return Some(Misfit {
-            kind: ErrorKind::TornEvent { available, needed },
-            field: "",
-            rule: &rules::ATF_DEVT_002,
-        });
-    };
+/// Returns why there is no event of `length` bytes at `place`, its position and its offset, if it
+/// does not fit in the `available` bytes of its section. `None` is the length of an event whose
+/// header does not fit.
+pub(crate) fn misfit(
+    input: &Input,
+    place: (u64, u64),
+    length: Option<u32>,
+    available: u64,
+) -> Option<Error> {
     let min = u32::try_from(EVENT_HEADER_SIZE).unwrap_or(u32::MAX);
-    let fits = (EVENT_HEADER_SIZE..=available).contains(&found.into());
-    (!fits).then_some(Misfit {
-        kind: ErrorKind::BadTotalLength {
-            found,
-            min,
-            available,
-        },
-        field: ".total_length",
-        rule: if found < min {
-            &rules::ATF_DEVT_001
-        } else {
-            &rules::ATF_DEVT_002
-        },
-    })
+    let (kind, field, rule) = match length {
+        None => {
+            let needed = EVENT_HEADER_SIZE;
+            let kind = ErrorKind::TornEvent { available, needed };
+            (kind, "", &rules::ATF_DEVT_002)
+        }
+        Some(found) if (EVENT_HEADER_SIZE..=available).contains(&found.into()) => return None,
+        Some(found) => {
+            let kind = ErrorKind::BadTotalLength {
+                found,
+                min,
+                available,
+            };
+            let rule = if found < min {
+                &rules::ATF_DEVT_001
+            } else {
+                &rules::ATF_DEVT_002
+            };
+            (kind, ".total_length", rule)
+        }
+    };
+    let (seq, offset) = place;
+    let error = input
+        .error(kind)
+        .with_field(format!("events[{seq}]{field}"));
+    Some(error.with_offset(offset).with_rule(rule))
 }
 
 /// Returns the damaged footer at `at`, if there is room for one. A rewritten header proves that the
@@ -212,28 +209,29 @@ fn damaged_footer(
     damaged_at::<DetailFooter>(input, header.wire, header.events_offset, at).map(Some)
 }
 
-/// The progress of a walk from event to event.
-struct EventWalker {
-    offsets: Vec<u64>,
+/// The progress of a walk from event to event, and in the end its result.
+#[derive(Debug)]
+pub(super) struct EventWalker {
+    /// The offset of each event in bytes from the start of the file.
+    pub(super) offsets: Vec<u64>,
     /// The offset after the last event.
-    end: u64,
-    /// Why no event follows the last one.
-    problem: Option<Error>,
-    /// The CRC-32C of all events, if a footer is known to follow them.
-    crc32c: Option<u32>,
+    pub(super) end: u64,
+    /// Why no event follows the last one, although the section continues.
+    pub(super) problem: Option<Error>,
+    /// The CRC-32C of the section, if the walk covered all of it on the way to a footer.
+    pub(super) crc32c: Option<u32>,
 }
 
 impl EventWalker {
     /// Walks to `end`, or to the first offset where no event fits before `end`. With
     /// `look_for_footer`, the walk stops at a footer found where an event should begin and followed
-    /// by other bytes, and returns that footer; without it, the bytes are passed to `tap` as they
-    /// are added to the checksum.
+    /// by other bytes, and returns that footer; without it, the walk computes the checksum.
     fn new(
         input: &Input,
         header: &DetailHeader,
         end: u64,
         look_for_footer: bool,
-        tap: &mut dyn FnMut(&[u8]),
+        mut tap: Option<Tap<'_>>,
     ) -> Result<(Self, Verdict<DetailFooter>)> {
         let mut window = Window::new(input);
         let start = header.events_offset;
@@ -255,18 +253,19 @@ impl EventWalker {
             while crc_end <= walk.end {
                 let chunk = window.chunk(crc_end, end.min(crc_end.saturating_add(BLOCK)))?;
                 crc.update(chunk);
-                tap(chunk);
                 crc_end = crc_end.saturating_add(chunk.len() as u64);
             }
-            let readable_end = input.unreadable().next(walk.end).min(crc_end);
-            walk.through(window.chunk(walk.end, readable_end)?, end, look_for_footer)
-                .map_err(|error| error.with_path(input.path()))?;
-            // Compute the checksum first, so that the window only moves forward.
-            if walk.end >= crc_end {
-                continue;
+            if tap.is_none() {
+                let readable_end = input.unreadable().next(walk.end).min(crc_end);
+                walk.through(window.chunk(walk.end, readable_end)?, end, look_for_footer)
+                    .map_err(|error| error.with_path(input.path()))?;
+                // Compute the checksum first, so that the window only moves forward.
+                if walk.end >= crc_end {
+                    continue;
+                }
             }
-            // Handle one event the slow way: it crosses the end of a block, is invalid, or follows
-            // an unreadable range.
+            // Handle one event the slow way: it goes to the tap, crosses the end of a block, is
+            // invalid, or follows an unreadable range.
             let available = end.saturating_sub(walk.end);
             if available < EVENT_HEADER_SIZE {
                 // The walk may end at a verified footer that overlaps `end`.
@@ -277,7 +276,7 @@ impl EventWalker {
                     footer = found;
                     break;
                 }
-                walk.problem = misfit(None, available).map(|misfit| walk.problem(input, misfit));
+                walk.problem = misfit(input, walk.next(), None, available);
                 break;
             }
             let bytes = window.record(walk.end)?;
@@ -287,26 +286,35 @@ impl EventWalker {
                     break;
                 }
             }
-            let event = DetailEventHeader::decode(header.wire, header.thread_id, bytes);
-            let place = walk.end..walk.end.saturating_add(EVENT_HEADER_SIZE);
+            let (seq, offset) = walk.next();
+            let event = DetailEvent {
+                seq,
+                offset,
+                header: DetailEventHeader::decode(header.wire, header.thread_id, bytes),
+            };
             // Some bytes of the length may be unreadable.
-            let found = if input.unreadable().overlaps(&place) {
+            let found = if input
+                .unreadable()
+                .overlaps(&(offset..event.payload_offset()))
+            {
                 0
             } else {
-                event.total_length
+                event.header.total_length
             };
-            if let Some(misfit) = misfit(Some(found), available) {
-                walk.problem = Some(walk.problem(input, misfit));
+            walk.problem = misfit(input, (seq, offset), Some(found), available);
+            if walk.problem.is_some() {
                 break;
             }
-            push(&mut walk.offsets, walk.end).map_err(|error| error.with_path(input.path()))?;
+            if let Some(tap) = &mut tap {
+                tap(header, &event, function_payload(&mut window, &event)?);
+            }
+            push(&mut walk.offsets, offset).map_err(|error| error.with_path(input.path()))?;
             walk.end = walk.end.saturating_add(found.into());
         }
         if !look_for_footer && walk.problem.is_none() {
             while crc_end < end {
                 let chunk = window.chunk(crc_end, end)?;
                 crc.update(chunk);
-                tap(chunk);
                 crc_end = crc_end.saturating_add(chunk.len() as u64);
             }
             walk.crc32c = Some(crc.finish());
@@ -354,9 +362,9 @@ impl EventWalker {
         self.problem = None;
     }
 
-    /// Creates the error for bytes after the last event that cannot be an event.
-    fn problem(&self, input: &Input, misfit: Misfit) -> Error {
-        misfit.error(input, self.offsets.len() as u64, self.end)
+    /// Returns the position and the offset of the next event.
+    fn next(&self) -> (u64, u64) {
+        (self.offsets.len() as u64, self.end)
     }
 
     fn with_footer(
@@ -385,10 +393,7 @@ impl EventWalker {
                 Completeness::Finalized
             },
             footer: Some(footer),
-            crc32c: self.crc32c,
-            offsets: self.offsets,
-            end: self.end,
-            problem: self.problem,
+            walk: self,
         }
     }
 
@@ -407,10 +412,7 @@ impl EventWalker {
             count_source: CountSource::Framing,
             completeness,
             footer: None,
-            crc32c: None,
-            offsets: self.offsets,
-            end: self.end,
-            problem: self.problem,
+            walk: self,
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::header::{check_events_offset, wire};
 use crate::rules::of_file::DETAIL;
-use crate::wire::{DETAIL_MAGIC, HEADER_SIZE, Wire, offset};
+use crate::wire::{HEADER_SIZE, Wire, offset};
 
 pub use crate::wire::decoded::DetailHeader;
 
@@ -26,7 +26,7 @@ impl DetailHeader {
     /// [`UnknownVersion`](crate::ErrorKind::UnknownVersion),
     /// [`BadEventsOffset`](crate::ErrorKind::BadEventsOffset), each pointing at its field.
     pub fn decode(bytes: &[u8; Self::SIZE], file_size: u64) -> Result<Self> {
-        let this = Self::from_bytes(wire(bytes, DETAIL_MAGIC, DETAIL.identity)?, bytes);
+        let this = Self::from_bytes(wire(bytes, Self::MAGIC, DETAIL.identity)?, bytes);
         let offset = offset!(this.wire, DetailHeader.events_offset);
         check_events_offset(this.events_offset, file_size, offset, &DETAIL)?;
         Ok(this)

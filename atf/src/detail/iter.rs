@@ -13,7 +13,10 @@ impl DetailReader {
     /// Returns a cursor that looks up events through a buffer.
     #[must_use]
     pub fn cursor(&self) -> DetailCursor<'_> {
-        DetailCursor::new(self)
+        DetailCursor {
+            reader: self,
+            window: Window::new(&self.input),
+        }
     }
 
     /// Iterates over all events in file order.
@@ -23,7 +26,11 @@ impl DetailReader {
     /// missing, and some may have changed. [`events_in`](Self::events_in) does not verify events.
     #[must_use]
     pub fn events(&self) -> impl FusedIterator<Item = Result<DetailEvent>> {
-        Events::verifying(self)
+        Events {
+            cursor: self.cursor(),
+            left: 0..self.event_count(),
+            ending: Ending::UNKNOWN,
+        }
     }
 
     /// Iterates over the events at these positions, without verifying them. Ignores positions after
@@ -33,7 +40,11 @@ impl DetailReader {
         &self,
         seqs: impl RangeBounds<u64>,
     ) -> impl FusedIterator<Item = Result<DetailEvent>> {
-        Events::new(self, clamp(seqs, self.event_count()))
+        Events {
+            cursor: self.cursor(),
+            left: clamp(seqs, self.event_count()),
+            ending: Ending::nothing(),
+        }
     }
 }
 
@@ -48,13 +59,6 @@ pub struct DetailCursor<'a> {
 }
 
 impl<'a> DetailCursor<'a> {
-    pub(super) fn new(reader: &'a DetailReader) -> Self {
-        Self {
-            reader,
-            window: Window::new(&reader.input),
-        }
-    }
-
     /// Returns event `seq`, or `None` after the last one.
     ///
     /// # Errors
@@ -66,6 +70,7 @@ impl<'a> DetailCursor<'a> {
             return Ok(None);
         };
         let bytes = self.window.record(place.start)?;
+        // Not `map`: otherwise, the event would be copied only after it has been stored.
         match self.reader.event(seq, place, bytes) {
             Ok(event) => Ok(Some(event)),
             Err(error) => Err(error),
@@ -112,24 +117,6 @@ struct Events<'a> {
     cursor: DetailCursor<'a>,
     left: Range<u64>,
     ending: Ending,
-}
-
-impl<'a> Events<'a> {
-    pub(super) fn new(reader: &'a DetailReader, left: Range<u64>) -> Self {
-        Self {
-            cursor: reader.cursor(),
-            left,
-            ending: Ending::nothing(),
-        }
-    }
-
-    /// Returns all events, then the problems with them.
-    pub(super) fn verifying(reader: &'a DetailReader) -> Self {
-        Self {
-            ending: Ending::Unknown,
-            ..Self::new(reader, 0..reader.event_count())
-        }
-    }
 }
 
 impl Iterator for Events<'_> {

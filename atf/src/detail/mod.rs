@@ -1,7 +1,6 @@
 //! `detail.atf`: variable-length records of registers and stack for some events of one thread.
 
 mod event;
-mod fields;
 mod footer;
 mod framing;
 mod header;
@@ -9,16 +8,13 @@ mod iter;
 mod payload;
 mod reader;
 mod scan;
-mod stream;
 
 pub use event::{DetailEvent, DetailEventHeader};
-pub use fields::{LARGEST_FIELDS, fields};
 pub use footer::DetailFooter;
 pub(crate) use framing::{footer_of, misfit, stated_count};
 pub use header::DetailHeader;
 pub use iter::DetailCursor;
-pub use payload::FunctionPayload;
+pub use payload::{FunctionPayload, LARGEST_FIELDS, fields};
 pub use reader::DetailReader;
 pub(crate) use scan::BothScans;
 pub use scan::Scan;
-pub(crate) use stream::EventStream;

@@ -2,19 +2,18 @@
 
 use std::ops::Range;
 
-use super::framing::{EventOffsets, Tap};
+use super::framing::{EventOffsets, EventWalker, Tap};
 use super::{DetailEvent, DetailEventHeader, DetailFooter, DetailHeader, FunctionPayload};
 use crate::checksum::Checksum;
 use crate::completeness::Completeness;
 use crate::error::{Error, ErrorKind, Result, zeros};
 use crate::files::DETAIL_FILE;
 use crate::header;
-use crate::reader::reader_methods;
+use crate::reader::{FileReader as _, reader_methods};
 use crate::rules::of_file::DETAIL;
 use crate::rules::table as rules;
 use crate::source::Input;
 use crate::window::SharedWindow;
-use crate::wire::offset;
 
 /// A reader of a `detail.atf` of either wire version, finalized or not.
 ///
@@ -57,31 +56,30 @@ reader_methods!(
 
 impl DetailReader {
     pub(crate) fn new(input: Input) -> Result<Self> {
-        Self::tapped(input, &mut |_, _| ())
+        Self::tapped(input, None)
     }
 
     /// Opens a file. If it has a verified footer, its events are passed to `tap` as they are read.
-    pub(crate) fn tapped(input: Input, tap: Tap<'_>) -> Result<Self> {
+    pub(crate) fn tapped(input: Input, tap: Option<Tap<'_>>) -> Result<Self> {
         let at = |error: Error| error.with_path(input.path());
         let header_bytes = header::read_first(&input, &DETAIL)?;
         let header = DetailHeader::decode(&header_bytes, input.size()).map_err(at)?;
         let framing = EventOffsets::find(&input, &header, tap).map_err(at)?;
-        let offset = offset!(header.wire, DetailHeader.events_offset);
-        let is_proven = framing.footer.is_some();
-        header::check_proven(header.events_offset, is_proven, offset, &DETAIL).map_err(at)?;
-        Ok(Self {
+        let this = Self {
             input,
             header,
             header_bytes,
             framing,
             lookups: SharedWindow::new(),
-        })
+        };
+        this.check_proven()?;
+        Ok(this)
     }
 
     /// Returns the number of readable events.
     #[must_use]
     pub fn event_count(&self) -> u64 {
-        self.framing.offsets.len() as u64
+        self.framing.walk.offsets.len() as u64
     }
 
     /// Returns why the walk stopped before the end of the events section:
@@ -89,7 +87,7 @@ impl DetailReader {
     /// [`offset`](Error::offset) where it stopped.
     #[must_use]
     pub fn framing_problem(&self) -> Option<&Error> {
-        self.framing.problem.as_ref()
+        self.framing.walk.problem.as_ref()
     }
 
     fn all_problems(&self) -> Result<Vec<Error>> {
@@ -103,7 +101,7 @@ impl DetailReader {
     /// Returns the offset after the last event, in bytes from the start of the file.
     #[must_use]
     pub fn events_end(&self) -> u64 {
-        self.framing.end
+        self.framing.walk.end
     }
 
     /// Returns the offset of event `seq` in bytes from the start of the file; `None` after the last
@@ -255,7 +253,7 @@ impl DetailReader {
             self.header.events_offset,
             placed.offset,
         );
-        match self.framing.crc32c {
+        match self.framing.walk.crc32c {
             Some(computed) => Checksum::compare(&self.input, stored, computed, start, end),
             None => Checksum::verify(&self.input, stored, start, end),
         }
@@ -295,13 +293,10 @@ impl DetailReader {
     #[inline]
     pub(crate) fn place(&self, seq: u64) -> Option<Range<u64>> {
         let seq = usize::try_from(seq).ok()?;
-        let start = *self.framing.offsets.get(seq)?;
-        let end = self
-            .framing
-            .offsets
-            .get(seq.checked_add(1)?)
-            .unwrap_or(&self.framing.end);
-        Some(start..*end)
+        let EventWalker { offsets, end, .. } = &self.framing.walk;
+        let start = *offsets.get(seq)?;
+        let end = *offsets.get(seq.checked_add(1)?).unwrap_or(end);
+        Some(start..end)
     }
 
     /// Decodes the event from these bytes. Its length must be the same as when the file was opened.

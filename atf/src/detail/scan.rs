@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{DetailEvent, DetailHeader, DetailReader, EventStream};
+use super::{DetailEvent, DetailReader};
 use crate::error::Result;
 use crate::index::{Disorder, IndexReader, Record, Steps, is_zero};
 use crate::wire::DetailEventType;
@@ -51,12 +51,7 @@ impl Scan {
             self.other_types = self.other_types.saturating_add(1);
         }
         if event.header.timestamp < *last_ns {
-            let first_seq = event.seq;
-            let known = self.disorder.get_or_insert(Disorder {
-                first_seq,
-                count: 0,
-            });
-            known.count = known.count.saturating_add(1);
+            Disorder::add(&mut self.disorder, event.seq, 1);
         }
         *last_ns = event.header.timestamp;
     }
@@ -94,56 +89,35 @@ impl Scan {
 /// its target separately.
 #[derive(Debug, Default)]
 pub(crate) struct BothScans {
-    begun: Option<Begun>,
+    /// The scan of the index, which begins at the first detail.
+    steps: Option<Steps>,
+    scan: Scan,
+    last_ns: u64,
     /// Whether a read failed. The error recurs when the events are read again.
     is_over: bool,
 }
 
-#[derive(Debug)]
-struct Begun {
-    details: EventStream,
-    index: Steps,
-    scan: Scan,
-    last_ns: u64,
-}
-
 impl BothScans {
-    /// Adds the next bytes of the details.
-    pub(crate) fn add(&mut self, index: &IndexReader, header: &DetailHeader, bytes: &[u8]) {
+    /// Adds the next detail.
+    pub(crate) fn add(&mut self, index: &IndexReader, event: &DetailEvent) {
         if self.is_over {
             return;
         }
-        let Begun {
-            details,
-            index: steps,
-            scan,
-            last_ns,
-        } = self.begun.get_or_insert_with(|| Begun {
-            details: EventStream::new(header),
-            index: Steps::new(index),
-            scan: Scan::default(),
-            last_ns: 0,
-        });
-        let mut result = Ok(());
-        details.add(header, bytes, &mut |event, _| {
-            if result.is_ok() {
-                scan.add(event, last_ns);
-                result = steps.find(index, event.header.index_seq).map(|record| {
-                    if let Some(record) = record {
-                        scan.add_link(event, index, &record);
-                    }
-                });
-            }
-        });
-        self.is_over = result.is_err();
+        self.scan.add(event, &mut self.last_ns);
+        let steps = self.steps.get_or_insert_with(|| Steps::new(index));
+        match steps.find(index, event.header.index_seq) {
+            Ok(Some(record)) => self.scan.add_link(event, index, &record),
+            Ok(None) => {}
+            Err(_) => self.is_over = true,
+        }
     }
 
-    /// Completes the scan of the index. Returns the scan of the details if it covered exactly the
-    /// details of the reader.
-    pub(crate) fn finish(self, index: &IndexReader, reader: &DetailReader) -> Option<Scan> {
-        let mut begun = self.begun.filter(|_| !self.is_over)?;
+    /// Completes the scan of the index. Returns the scan of the details, or `None` if none were
+    /// added or a read failed.
+    pub(crate) fn finish(self, index: &IndexReader) -> Option<Scan> {
+        let mut steps = self.steps.filter(|_| !self.is_over)?;
         // An error here recurs when the caller requests the scan.
-        while matches!(begun.index.next_block(index), Ok((_, block)) if !block.is_empty()) {}
-        begun.details.is_all_of(reader).then_some(begun.scan)
+        while matches!(steps.next_block(index), Ok((_, block)) if !block.is_empty()) {}
+        Some(self.scan)
     }
 }

@@ -5,7 +5,8 @@ use std::fmt;
 use super::ErrorKind;
 use crate::files::SEARCH_DEPTH;
 use crate::text::{are, counted};
-use crate::wire::{INDEX_EVENT_SIZE, Wire};
+use crate::wire::Wire;
+use crate::wire::decoded::IndexHeader;
 
 impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -96,7 +97,7 @@ impl fmt::Display for ErrorKind {
             } => write!(
                 f,
                 "{found} events need {} bytes, the events section has {section_bytes}",
-                u128::from(*found).saturating_mul(u128::from(INDEX_EVENT_SIZE))
+                u128::from(*found).saturating_mul(IndexHeader::EVENT_SIZE.into())
             ),
             Self::LengthDoesNotFit {
                 found,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::head::Head;
+use super::growing::Growing;
 use super::{Polled, is_written};
 use crate::checksum::Checksum;
 use crate::detail::{
@@ -11,7 +11,7 @@ use crate::detail::{
 use crate::error::{Error, ErrorKind, Result};
 use crate::footer::{FOOTER_SIZE, Placed, Verdict, Wrong, classify_at};
 use crate::rules::of_file::DETAIL;
-use crate::source::{Growing, Input};
+use crate::source::Input;
 use crate::wire::{HEADER_SIZE, offset};
 
 const EVENT_HEADER_SIZE: u64 = DetailEventHeader::SIZE as u64;
@@ -27,8 +27,7 @@ const AHEAD: u64 = 16 << 10;
 /// on demand. A follower uses a constant 16 KiB of memory, plus the requested payloads.
 #[derive(Debug)]
 pub struct DetailFollower {
-    file: Growing,
-    head: Head<DetailHeader>,
+    file: Growing<DetailHeader>,
     /// The file as it was last examined; `None` once all events found in it have been returned.
     look: Option<Look>,
     next_seq: u64,
@@ -36,8 +35,6 @@ pub struct DetailFollower {
     end: u64,
     /// The offset and header of the last event returned, to check that it does not change.
     last: Option<(u64, [u8; DetailEventHeader::SIZE])>,
-    /// The size of the file when it last ended in zeros.
-    zeros_end: u64,
     has_footer: bool,
     finalized: Option<DetailFooter>,
     problem: Option<Error>,
@@ -60,18 +57,16 @@ struct Look {
 impl DetailFollower {
     /// Follows the file at this path, which need not exist yet. Resolves symlinks.
     pub fn new(path: impl AsRef<Path>) -> Self {
-        Self::with_file(Growing::new(path.as_ref()))
+        Self::with_file(Growing::new(path.as_ref().to_path_buf(), true))
     }
 
-    pub(super) fn with_file(file: Growing) -> Self {
+    pub(super) fn with_file(file: Growing<DetailHeader>) -> Self {
         Self {
             file,
-            head: Head::new(),
             look: None,
             next_seq: 0,
             end: 0,
             last: None,
-            zeros_end: 0,
             has_footer: false,
             finalized: None,
             problem: None,
@@ -89,7 +84,7 @@ impl DetailFollower {
     /// `None` before the header is written.
     #[must_use]
     pub fn header(&self) -> Option<&DetailHeader> {
-        self.head.header()
+        self.file.header()
     }
 
     /// Returns the position of the next event, which is the number of events returned so far.
@@ -195,11 +190,7 @@ impl DetailFollower {
 
     /// Reopens the file and compares it with the returned events.
     fn look_again(&mut self) -> Result<Option<Look>> {
-        let Some(input) = self.file.look()? else {
-            return Ok(None);
-        };
-        let Some((header, is_same)) = self.head.read(&input)? else {
-            self.zeros_end = input.size();
+        let Some((input, header, is_same)) = self.file.look()? else {
             return Ok(None);
         };
         let end = self.end.max(header.events_offset);
@@ -280,10 +271,10 @@ impl DetailFollower {
         }
         let stepped = look.event(self.end)?;
         let whole = stepped.filter(|_| available >= EVENT_HEADER_SIZE);
-        match misfit(whole.map(|(header, _)| header.total_length), available) {
+        let length = whole.map(|(header, _)| header.total_length);
+        match misfit(&look.input, (self.next_seq, self.end), length, available) {
             None => Ok(stepped),
-            Some(misfit) => {
-                let error = misfit.error(&look.input, self.next_seq, self.end);
+            Some(error) => {
                 self.verdict = Some(error.clone());
                 self.problem = Some(error);
                 self.finalized = Some(footer.footer);
@@ -305,7 +296,7 @@ impl DetailFollower {
             return Ok(None);
         };
         if bytes.first_chunk() == Some(&[0; 4]) {
-            self.zeros_end = size;
+            self.file.zeros_end = size;
             return Ok(None);
         }
         if self.may_be_footer(look, &header, &bytes)? {
@@ -322,11 +313,11 @@ impl DetailFollower {
             return Ok(None);
         }
         let is_certain = match look.view(end, AFTER)? {
-            [] => end > self.zeros_end,
+            [] => end > self.file.zeros_end,
             after => is_written(after),
         };
         if !is_certain {
-            self.zeros_end = size;
+            self.file.zeros_end = size;
             return Ok(None);
         }
         Ok(Some((header, bytes)))

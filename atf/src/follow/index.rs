@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::head::Head;
+use super::growing::Growing;
 use super::{Polled, is_written};
 use crate::checksum::{Checksum, Crc32c};
 use crate::error::{Error, ErrorKind, Result};
@@ -14,7 +14,7 @@ use crate::index::{
     EventSlice, IndexEvent, IndexFooter, IndexHeader, Record, event_end, timestamp_ns,
 };
 use crate::rules::of_file::INDEX;
-use crate::source::{Growing, Input};
+use crate::source::Input;
 use crate::wire::{HEADER_SIZE, offset};
 
 const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
@@ -54,8 +54,7 @@ const READ: u64 = ((MOST + 1) * IndexEvent::SIZE + FOOTER_SIZE + IndexEvent::SIZ
 /// ```
 #[derive(Debug)]
 pub struct IndexFollower {
-    file: Growing,
-    head: Head<IndexHeader>,
+    file: Growing<IndexHeader>,
     /// The certain events, including those already returned.
     buffer: Vec<u8>,
     /// How many bytes of the buffer have been returned.
@@ -66,8 +65,6 @@ pub struct IndexFollower {
     first_timestamp: Option<u64>,
     /// The last certain event, to check that it does not change.
     last: Option<Record>,
-    /// The size of the file when it last ended in zeros.
-    zeros_end: u64,
     /// Whether the footer's offset was ever missing from the header. It is the only header field
     /// that changes when a file without events is finalized.
     had_no_offset: bool,
@@ -81,24 +78,22 @@ pub struct IndexFollower {
 impl IndexFollower {
     /// Follows the file at this path, which need not exist yet. Resolves symlinks.
     pub fn new(path: impl AsRef<Path>) -> Self {
-        Self::with_file(Growing::new(path.as_ref()))
+        Self::with_file(Growing::new(path.as_ref().to_path_buf(), true))
     }
 
     /// Follows the `index.atf` in a thread's folder, unless it is a symlink.
     pub fn in_thread(folder: impl AsRef<Path>) -> Self {
-        Self::with_file(Growing::in_session(&folder.as_ref().join(INDEX_FILE)))
+        Self::with_file(Growing::new(folder.as_ref().join(INDEX_FILE), false))
     }
 
-    fn with_file(file: Growing) -> Self {
+    fn with_file(file: Growing<IndexHeader>) -> Self {
         Self {
             file,
-            head: Head::new(),
             buffer: Vec::new(),
             given: 0,
             count: 0,
             first_timestamp: None,
             last: None,
-            zeros_end: 0,
             had_no_offset: false,
             crc: Crc32c::new(),
             has_footer: false,
@@ -117,7 +112,7 @@ impl IndexFollower {
     /// `None` before the header is written.
     #[must_use]
     pub fn header(&self) -> Option<&IndexHeader> {
-        self.head.header()
+        self.file.header()
     }
 
     /// Returns the position of the next event, which is the number of events returned so far.
@@ -170,7 +165,7 @@ impl IndexFollower {
         if let Some(nothing) = self.look()? {
             return Ok(nothing);
         }
-        let Some(header) = self.head.header() else {
+        let Some(header) = self.file.header() else {
             return Ok(Polled::NotYet);
         };
         let new = self.buffer.get(self.given..).unwrap_or_default();
@@ -189,7 +184,7 @@ impl IndexFollower {
             return Ok(nothing);
         }
         let rest = self.buffer.get(self.given..).unwrap_or_default();
-        let (Some(header), Some(bytes)) = (self.head.header(), rest.first_chunk()) else {
+        let (Some(header), Some(bytes)) = (self.file.header(), rest.first_chunk()) else {
             return Ok(Polled::NotYet);
         };
         self.given = self.given.saturating_add(IndexEvent::SIZE);
@@ -206,8 +201,8 @@ impl IndexFollower {
         if self.finalized.is_none() {
             self.buffer.clear();
             self.given = 0;
-            if let Some(input) = self.file.look()? {
-                self.look_at(&input)?;
+            if let Some((input, header, is_same)) = self.file.look()? {
+                self.look_at(&input, &header, is_same)?;
             }
         }
         if self.given < self.buffer.len() {
@@ -219,11 +214,7 @@ impl IndexFollower {
         }
     }
 
-    fn look_at(&mut self, input: &Input) -> Result<()> {
-        let Some((header, is_same)) = self.head.read(input)? else {
-            self.zeros_end = input.size();
-            return Ok(());
-        };
+    fn look_at(&mut self, input: &Input, header: &IndexHeader, is_same: bool) -> Result<()> {
         let end = event_end(header.events_offset, self.count);
         let missing = end.saturating_sub(input.size());
         if missing > 0 {
@@ -233,10 +224,10 @@ impl IndexFollower {
         self.had_no_offset |= header.footer_offset == 0;
         // If the file ended in zeros, a footer that no header confirms may be a half-written event,
         // unless the writer has truncated the zeros or written the footer's offset to the header.
-        let is_cut = input.size() < self.zeros_end;
-        let footer = final_footer(input, &header, is_same, self.count)?.filter(|found| {
+        let is_cut = input.size() < self.file.zeros_end;
+        let footer = final_footer(input, header, is_same, self.count)?.filter(|found| {
             let is_stated = self.had_no_offset && header.footer_offset == found.offset;
-            let is_after_zeros = found.end() > self.zeros_end;
+            let is_after_zeros = found.end() > self.file.zeros_end;
             !header.is_placeholder() || is_stated || is_cut || is_after_zeros
         });
         if let Some(found) = footer.as_ref().filter(|found| found.offset < end) {
@@ -255,7 +246,7 @@ impl IndexFollower {
         // Events that do not directly follow the header are certain only once a footer confirms
         // their offset.
         if footer.is_some() || header.events_offset == HEADER_SIZE as u64 {
-            self.read(input, &header, end, footer.as_ref())?;
+            self.read(input, header, end, footer.as_ref())?;
         }
         if let Some(found) = footer
             && found.offset == event_end(header.events_offset, self.count)
@@ -334,7 +325,7 @@ impl IndexFollower {
     ) -> Result<usize> {
         // If the header contains the footer's offset, no event can begin there. A footer at that
         // offset confirms the offset, even if other numbers are wrong.
-        let is_confirmed = header.is_bounded()
+        let is_confirmed = header.stated_end().is_some()
             || !header.is_placeholder() && has_footer_at(input, header, header.footer_offset)?;
         let bound = if is_confirmed {
             header.footer_offset
@@ -357,11 +348,11 @@ impl IndexFollower {
             let after = next.get(..IndexEvent::SIZE).unwrap_or(next);
             let end = place.saturating_add(EVENT_SIZE);
             let is_certain = match after {
-                [] => end > self.zeros_end,
+                [] => end > self.file.zeros_end,
                 _ => is_written(after),
             };
             if !is_certain || !is_written(record) {
-                self.zeros_end = size;
+                self.file.zeros_end = size;
                 break;
             }
             let seq = self.count.saturating_add(count as u64);

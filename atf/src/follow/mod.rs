@@ -57,7 +57,7 @@
 //! is such a copy, compare its event `next_seq - 1` with the last one returned.
 
 mod detail;
-mod head;
+mod growing;
 mod index;
 mod session;
 mod thread;

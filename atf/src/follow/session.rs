@@ -1,7 +1,7 @@
 //! Follows a session's folder: its threads and its function names.
 
 use std::collections::BTreeSet;
-use std::fs::{self, Metadata};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -65,8 +65,9 @@ pub struct SessionFollower {
     seen: BTreeSet<(u32, String)>,
     manifest: Option<Manifest>,
     places: Places,
-    /// The metadata of the manifest's file when it was last read.
-    version: Option<Version>,
+    /// The identity, the size and the modification time of the manifest's file when it was last
+    /// read, which change when the file is replaced or written to.
+    version: Option<(Identity, u64, Option<SystemTime>)>,
 }
 
 /// A thread of a followed session.
@@ -133,7 +134,7 @@ impl SessionFollower {
         let path = self.path.join(MANIFEST_FILE);
         // Examine the file before reading it, so that the next poll detects a change in between.
         let version = match fs::symlink_metadata(&path) {
-            Ok(metadata) => Some(Version::new(&metadata)),
+            Ok(found) => Some((Identity::new(&found), found.len(), found.modified().ok())),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(Error::io(error).with_path(Some(&path))),
         };
@@ -182,23 +183,5 @@ impl FollowedThread {
     #[must_use]
     pub fn follow_index(&self) -> IndexFollower {
         IndexFollower::in_thread(&self.path)
-    }
-}
-
-/// The metadata that changes when a file is replaced or written to.
-#[derive(Debug, PartialEq, Eq)]
-struct Version {
-    identity: Identity,
-    size: u64,
-    modified: Option<SystemTime>,
-}
-
-impl Version {
-    fn new(metadata: &Metadata) -> Self {
-        Self {
-            identity: Identity::new(metadata),
-            size: metadata.len(),
-            modified: metadata.modified().ok(),
-        }
     }
 }

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use super::growing::Growing;
 use super::{DetailFollower, IndexFollower, Polled};
 use crate::detail::DetailEvent;
 use crate::error::Result;
 use crate::files::DETAIL_FILE;
 use crate::index::IndexEvent;
-use crate::source::Growing;
 
 /// A follower of a thread's folder while it is being written, which returns each event with its
 /// detail.
@@ -88,7 +88,7 @@ impl ThreadFollower {
         let path = folder.as_ref().to_path_buf();
         Self {
             index: IndexFollower::in_thread(&path),
-            detail: DetailFollower::with_file(Growing::in_session(&path.join(DETAIL_FILE))),
+            detail: DetailFollower::with_file(Growing::new(path.join(DETAIL_FILE), false)),
             path,
             seen: None,
             waiting: None,

@@ -5,9 +5,7 @@ use crate::error::{ErrorKind, Result};
 use crate::header::{check_events_offset, error, wire};
 use crate::rules::of_file::INDEX;
 use crate::rules::table as rules;
-use crate::wire::{
-    Field, HEADER_SIZE, INDEX_EVENT_SIZE, INDEX_MAGIC, IndexFlags, Record, Wire, in_each, offset,
-};
+use crate::wire::{Field, HEADER_SIZE, IndexFlags, Record, Wire, in_each, offset};
 
 pub use crate::wire::decoded::IndexHeader;
 
@@ -33,14 +31,14 @@ impl IndexHeader {
     /// this last check, a version 2 header with 32 events could be mistaken for a version 1
     /// placeholder.
     pub fn decode(bytes: &[u8; Self::SIZE], file_size: u64) -> Result<Self> {
-        let this = Self::from_bytes(wire(bytes, INDEX_MAGIC, INDEX.identity)?, bytes);
+        let this = Self::from_bytes(wire(bytes, Self::MAGIC, INDEX.identity)?, bytes);
         this.check_layout(bytes)?;
-        let event_size = Layout::new(this.wire).event_size;
+        let event_size = event_size(this.wire);
         let found = event_size.number(bytes);
-        if found != u64::from(INDEX_EVENT_SIZE) {
+        if found != u64::from(Self::EVENT_SIZE) {
             let kind = ErrorKind::BadEventSize {
                 found,
-                expected: INDEX_EVENT_SIZE,
+                expected: Self::EVENT_SIZE,
             };
             let (field, rule) = ("header.event_size", &rules::ATF_IHDR_006);
             return Err(error(kind, field, event_size.offset, rule));
@@ -80,14 +78,9 @@ impl IndexHeader {
         self.flags.contains(IndexFlags::HAS_DETAIL_FILE)
     }
 
-    /// Returns whether the header was rewritten and its count matches its `footer_offset`. If so,
-    /// only a footer can be at that offset, never an event. A count of 0 proves nothing, because a
-    /// placeholder whose flags were set early looks the same.
-    pub(crate) fn is_bounded(&self) -> bool {
-        self.stated_end().is_some()
-    }
-
-    /// Returns where the events end according to a [bounded](Self::is_bounded) header.
+    /// Returns where the events end, if the header was rewritten and its count matches its
+    /// `footer_offset`. If so, only a footer can be at that offset, never an event. A count of 0
+    /// proves nothing, because a placeholder whose flags were set early looks the same.
     pub(crate) fn stated_end(&self) -> Option<u64> {
         let bytes = self.event_count.checked_mul(EVENT_SIZE);
         let end = bytes.and_then(|bytes| bytes.checked_add(self.events_offset));
@@ -98,14 +91,11 @@ impl IndexHeader {
     /// bytes do not fit the stated version, and the fields that distinguish the two versions fit
     /// the other.
     fn check_layout(&self, bytes: &[u8; Self::SIZE]) -> Result<()> {
+        let has_event_size = |wire| event_size(wire).number(bytes) == u64::from(Self::EVENT_SIZE);
         let is_other = |other: Wire| {
-            let (stated, other) = (Layout::new(self.wire), Layout::new(other));
-            let fits =
-                stated.has_event_size(bytes) && stated.has_zeros(&other, bytes) != Some(false);
-            !fits
-                && other
-                    .has_zeros(&stated, bytes)
-                    .unwrap_or_else(|| other.has_event_size(bytes))
+            let stated = self.wire;
+            let fits = has_event_size(stated) && has_zeros(stated, other, bytes) != Some(false);
+            !fits && has_zeros(other, stated, bytes).unwrap_or_else(|| has_event_size(other))
         };
         match Wire::ALL.iter().copied().find(|wire| is_other(*wire)) {
             None => Ok(()),
@@ -119,32 +109,17 @@ impl IndexHeader {
     }
 }
 
-/// The fields that distinguish the layouts of the wire versions.
-struct Layout {
-    event_size: Field,
-    fields: &'static [Field],
+/// Returns the field that contains the number of bytes per event.
+fn event_size(wire: Wire) -> Field {
+    wire.pick(const { in_each(Record::IndexHeader, "event_size") })
 }
 
-impl Layout {
-    fn new(wire: Wire) -> Self {
-        Self {
-            event_size: wire.pick(const { in_each(Record::IndexHeader, "event_size") }),
-            fields: Record::IndexHeader.fields(wire),
-        }
-    }
-
-    fn has_event_size(&self, bytes: &[u8; IndexHeader::SIZE]) -> bool {
-        self.event_size.number(bytes) == u64::from(INDEX_EVENT_SIZE)
-    }
-
-    /// Returns whether the reserved fields that the other layout does not have are 0; `None` if
-    /// there are no such fields.
-    fn has_zeros(&self, other: &Self, bytes: &[u8; IndexHeader::SIZE]) -> Option<bool> {
-        let own = self
-            .fields
-            .iter()
-            .filter(|field| field.is_reserved && !other.fields.contains(field));
-        own.map(|field| field.number(bytes) == 0)
-            .reduce(|zeros, more| zeros && more)
-    }
+/// Returns whether the reserved fields that another wire version's layout does not have are 0;
+/// `None` if there are no such fields.
+fn has_zeros(wire: Wire, other: Wire, bytes: &[u8; IndexHeader::SIZE]) -> Option<bool> {
+    let [own, others] = [wire, other].map(|wire| Record::IndexHeader.fields(wire));
+    let own = own.iter();
+    let own = own.filter(|field| field.is_reserved && !others.contains(field));
+    own.map(|field| field.number(bytes) == 0)
+        .reduce(|zeros, more| zeros && more)
 }

@@ -1,9 +1,9 @@
 //! Holes: blocks of zeros among the events.
 
-use std::iter::FusedIterator;
+use std::iter::{self, FusedIterator};
 use std::ops::Range;
 
-use super::event::{EVENT_SIZE, is_zero};
+use super::event::is_zero;
 use super::{IndexEvent, IndexReader};
 use crate::error::Result;
 use crate::window::Window;
@@ -13,7 +13,20 @@ impl IndexReader {
     /// over the file. If a matching checksum shows that the zeros were written, there are no holes.
     #[must_use]
     pub fn holes(&self) -> impl FusedIterator<Item = Result<Hole>> {
-        Holes::new(self)
+        let mut holes = Holes {
+            reader: self,
+            window: Window::new(&self.input),
+            is_first: true,
+            left: 0..self.event_count(),
+        };
+        let next = move || {
+            let hole = holes.next();
+            if hole.is_err() {
+                holes.left = 0..0;
+            }
+            hole.transpose()
+        };
+        iter::from_fn(next).fuse()
     }
 
     /// Returns whether an event with these bytes is in a hole: the bytes are all zeros, and no
@@ -40,45 +53,30 @@ pub struct Hole {
     pub count: u64,
 }
 
-/// An iterator over the holes in a file, in order, which finds them in one pass and ends after an
-/// error.
-#[derive(Debug)]
+/// A search for the holes in a file, in order and in one pass.
 struct Holes<'a> {
     reader: &'a IndexReader,
     window: Window<'a>,
-    events_offset: u64,
     is_first: bool,
     /// The positions that remain to be searched.
     left: Range<u64>,
 }
 
-impl<'a> Holes<'a> {
-    pub(super) fn new(reader: &'a IndexReader) -> Self {
-        let events_offset = reader.header().events_offset;
-        let left = events_offset..reader.events_end();
-        Self {
-            reader,
-            is_first: true,
-            window: Window::new(&reader.input),
-            events_offset,
-            left,
-        }
-    }
-
+impl Holes<'_> {
     /// Advances to the next all-zero event if `zero` is true, and otherwise to the next event that
     /// is not all zeros. Returns its position.
     fn find(&mut self, zero: bool) -> Result<u64> {
         while !self.left.is_empty() {
-            let bytes = self.window.record(self.left.start)?;
-            if is_zero(bytes) == zero {
+            let offset = self.reader.offset_of(self.left.start);
+            if is_zero(self.window.record(offset)?) == zero {
                 break;
             }
-            self.left.start = self.left.start.saturating_add(EVENT_SIZE);
+            self.left.start = self.left.start.saturating_add(1);
         }
-        Ok(self.left.start.saturating_sub(self.events_offset) / EVENT_SIZE)
+        Ok(self.left.start)
     }
 
-    fn hole(&mut self) -> Result<Option<Hole>> {
+    fn next(&mut self) -> Result<Option<Hole>> {
         // If the events match the checksum, any zeros among them were written.
         if std::mem::take(&mut self.is_first) && self.reader.checksum()?.proves_the_events() {
             self.left.start = self.left.end;
@@ -88,17 +86,3 @@ impl<'a> Holes<'a> {
         Ok((count > 0).then_some(Hole { seq, count }))
     }
 }
-
-impl Iterator for Holes<'_> {
-    type Item = Result<Hole>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let item = self.hole().transpose();
-        if matches!(item, Some(Err(_))) {
-            self.left.start = self.left.end;
-        }
-        item
-    }
-}
-
-impl FusedIterator for Holes<'_> {}

@@ -1,5 +1,6 @@
 //! Iterates over events.
 
+use std::borrow::Cow;
 use std::iter::FusedIterator;
 use std::ops::{Range, RangeBounds};
 
@@ -13,7 +14,10 @@ impl IndexReader {
     /// Returns a cursor that looks up events through a buffer.
     #[must_use]
     pub fn cursor(&self) -> IndexCursor<'_> {
-        IndexCursor::new(self)
+        IndexCursor {
+            reader: self,
+            window: Window::new(&self.input),
+        }
     }
 
     /// Iterates over all events in file order, which is chronological unless the writer is faulty.
@@ -25,14 +29,35 @@ impl IndexReader {
     /// verify events.
     #[must_use]
     pub fn events(&self) -> Events<'_> {
-        Events::verifying(self)
+        let mut events = self.events_in(..);
+        events.ending = Ending::UNKNOWN;
+        if matches!(events.block, Cow::Owned(_)) {
+            events.pass = Pass::new(self);
+        }
+        events
     }
 
     /// Iterates over the events at these positions without verifying them (see
     /// [`known_checksum`](Self::known_checksum)). Ignores positions after the last event.
     #[must_use]
     pub fn events_in(&self, seqs: impl RangeBounds<u64>) -> Events<'_> {
-        Events::new(self, clamp(seqs, self.event_count()))
+        let seqs = clamp(seqs, self.event_count());
+        let (block, end, left) = match self.slice(seqs.clone()) {
+            Some(slice) => (Cow::Borrowed(slice.records()), slice.len(), 0..0),
+            None => (Cow::Owned(Vec::new()), 0, seqs),
+        };
+        Events {
+            reader: self,
+            wire: self.wire(),
+            thread_id: self.header().thread_id,
+            block,
+            given: 0,
+            end,
+            left,
+            back: Window::new(&self.input),
+            pass: None,
+            ending: Ending::nothing(),
+        }
     }
 }
 
@@ -47,13 +72,6 @@ pub struct IndexCursor<'a> {
 }
 
 impl<'a> IndexCursor<'a> {
-    pub(super) fn new(reader: &'a IndexReader) -> Self {
-        Self {
-            reader,
-            window: Window::new(&reader.input),
-        }
-    }
-
     /// Returns event `seq`, or `None` after the last one.
     ///
     /// # Errors
@@ -91,7 +109,8 @@ pub struct Events<'a> {
     reader: &'a IndexReader,
     wire: Wire,
     thread_id: u32,
-    block: Block<'a>,
+    /// All events in memory, without a copy, or a buffer of events.
+    block: Cow<'a, [Record]>,
     /// How many of the block's events have been returned.
     given: usize,
     end: usize,
@@ -103,23 +122,6 @@ pub struct Events<'a> {
     ending: Ending,
 }
 
-#[derive(Debug)]
-enum Block<'a> {
-    /// All events in memory, without a copy.
-    Memory(&'a [Record]),
-    Buffer(Vec<Record>),
-}
-
-impl Block<'_> {
-    #[inline]
-    fn get(&self, position: usize) -> Option<&Record> {
-        match self {
-            Self::Memory(records) => records.get(position),
-            Self::Buffer(records) => records.get(position),
-        }
-    }
-}
-
 /// The number of events in the first read (4 KiB). Each later read is twice as large as the one
 /// before.
 const FIRST: usize = (4 << 10) / IndexEvent::SIZE;
@@ -127,36 +129,7 @@ const FIRST: usize = (4 << 10) / IndexEvent::SIZE;
 /// them in the cache.
 const MOST: usize = (64 << 10) / IndexEvent::SIZE;
 
-impl<'a> Events<'a> {
-    pub(super) fn new(reader: &'a IndexReader, seqs: Range<u64>) -> Self {
-        let (block, end, left) = match reader.slice(seqs.clone()) {
-            Some(slice) => (Block::Memory(slice.records()), slice.len(), 0..0),
-            None => (Block::Buffer(Vec::new()), 0, seqs),
-        };
-        Self {
-            reader,
-            wire: reader.wire(),
-            thread_id: reader.header().thread_id,
-            block,
-            given: 0,
-            end,
-            left,
-            back: Window::new(&reader.input),
-            pass: None,
-            ending: Ending::nothing(),
-        }
-    }
-
-    /// Returns all events, then the problems with them.
-    pub(super) fn verifying(reader: &'a IndexReader) -> Self {
-        let mut this = Self::new(reader, 0..reader.event_count());
-        this.ending = Ending::Unknown;
-        if matches!(this.block, Block::Buffer(_)) {
-            this.pass = Pass::new(reader);
-        }
-        this
-    }
-
+impl Events<'_> {
     #[inline]
     fn decode(&self, record: &Record) -> IndexEvent {
         IndexEvent::decode(self.wire, self.thread_id, record)
@@ -178,7 +151,7 @@ impl<'a> Events<'a> {
 
     /// Buffers the next events, at least one.
     fn fill(&mut self) -> Result<()> {
-        let Block::Buffer(records) = &mut self.block else {
+        let Cow::Owned(records) = &mut self.block else {
             return Ok(());
         };
         let size = records.len().saturating_mul(2).clamp(FIRST, MOST);

@@ -7,7 +7,7 @@ use std::thread;
 use super::event::{EVENT_SIZE, event_kind, is_zero, link_end, timestamp_ns};
 use super::scan::{Links, Scanned, count_links, first_back, walk};
 use super::sparse::SparseIndex;
-use super::{Disorder, EventBlocks, EventSlice, IndexEvent, IndexReader, KindCounts, Record, Scan};
+use super::{Disorder, EventSlice, IndexEvent, IndexReader, KindCounts, Record, Scan};
 use crate::checksum::{Checksum, Crc32c};
 use crate::error::Result;
 use crate::sys::with_avx2;
@@ -175,7 +175,7 @@ impl Part {
 
     fn scan(reader: &IndexReader, seqs: Range<u64>) -> Result<Self> {
         let mut part = Self::new(reader, seqs.start);
-        let mut blocks = EventBlocks::new(reader, seqs);
+        let mut blocks = reader.blocks(seqs);
         while let Some(block) = blocks.next_block()? {
             part.add(block);
         }
@@ -207,7 +207,7 @@ impl Part {
         )));
         if counts.back > 0 {
             let first = first_back(events, before).unwrap_or_default();
-            self.add_disorder(seq.saturating_add(first), counts.back);
+            Disorder::add(&mut self.disorder, seq.saturating_add(first), counts.back);
         }
         let mut links = counts.links;
         if counts.kinds.unknown > 0 && self.count_zeros(seq, events) {
@@ -233,14 +233,6 @@ impl Part {
         true
     }
 
-    fn add_disorder(&mut self, first_seq: u64, more: u64) {
-        let (first_seq, count) = self
-            .disorder
-            .map_or((first_seq, 0), |known| (known.first_seq, known.count));
-        let count = count.saturating_add(more);
-        self.disorder = Some(Disorder { first_seq, count });
-    }
-
     /// Combines this part with the next one.
     fn then(mut self, next: Self) -> Self {
         let count = next.seqs.end.saturating_sub(next.seqs.start);
@@ -248,10 +240,10 @@ impl Part {
         if let (Some((_, before)), Some((after, _))) = (self.times, next.times)
             && after < before
         {
-            self.add_disorder(next.seqs.start, 1);
+            Disorder::add(&mut self.disorder, next.seqs.start, 1);
         }
         if let Some(disorder) = next.disorder {
-            self.add_disorder(disorder.first_seq, disorder.count);
+            Disorder::add(&mut self.disorder, disorder.first_seq, disorder.count);
         }
         self.times = match (self.times, next.times) {
             (Some((start, _)), Some((_, end))) => Some((start, end)),

@@ -7,18 +7,17 @@ use super::event::EVENT_SIZE;
 use super::scan::Scanned;
 use super::section::Section;
 use super::slice::clamp;
-use super::{EventSlice, IndexEvent, IndexFooter, IndexHeader, Scan};
+use super::{EventSlice, IndexEvent, IndexFooter, IndexHeader, Record, Scan};
 use crate::checksum::Checksum;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::INDEX_FILE;
 use crate::footer::Placed;
 use crate::header;
-use crate::reader::reader_methods;
+use crate::reader::{FileReader as _, reader_methods};
 use crate::rules::of_file::INDEX;
 use crate::rules::table as rules;
 use crate::source::Input;
 use crate::window::SharedWindow;
-use crate::wire::offset;
 
 /// A reader of an `index.atf` of either wire version, finalized or not.
 ///
@@ -54,7 +53,7 @@ pub struct IndexReader {
     /// The result of the first scan.
     pub(super) scanned: OnceLock<Scanned>,
     /// The bytes near the last lookup.
-    pub(super) lookups: SharedWindow,
+    lookups: SharedWindow,
 }
 
 reader_methods!(IndexReader, IndexHeader, IndexFooter, section, INDEX_FILE);
@@ -65,17 +64,16 @@ impl IndexReader {
         let header_bytes = header::read_first(&input, &INDEX)?;
         let header = IndexHeader::decode(&header_bytes, input.size()).map_err(at)?;
         let section = Section::find(&input, &header).map_err(at)?;
-        let offset = offset!(header.wire, IndexHeader.events_offset);
-        let is_proven = section.footer.is_some();
-        header::check_proven(header.events_offset, is_proven, offset, &INDEX).map_err(at)?;
-        Ok(Self {
+        let this = Self {
             input,
             header,
             header_bytes,
             section,
             scanned: OnceLock::new(),
             lookups: SharedWindow::new(),
-        })
+        };
+        this.check_proven()?;
+        Ok(this)
     }
 
     /// Returns the number of readable events.
@@ -142,6 +140,43 @@ impl IndexReader {
         let bytes = self.input.slice(start, end)?;
         let (wire, thread_id) = (self.header.wire, self.header.thread_id);
         Some(EventSlice::new(wire, thread_id, bytes))
+    }
+
+    /// Returns all events if the file is in memory.
+    pub(crate) fn records(&self) -> Option<&[Record]> {
+        self.slice(..).map(|all| all.records())
+    }
+
+    /// Looks up the bytes of event `seq`.
+    pub(super) fn record(&self, seq: u64) -> Result<Option<Record>> {
+        let Some(offset) = self.event_offset(seq) else {
+            return Ok(None);
+        };
+        let mut buffer = None;
+        let record = self.lookups.record(&self.input, offset, &mut buffer)?;
+        Ok(Some(*record))
+    }
+
+    /// Reads events into `records`, starting with event `seq`, and returns how many were read.
+    /// Reads fewer events than fit at the end of the file and before unreadable events, and if the
+    /// file was truncated after it was opened. Fails only if not even the first event can be read.
+    pub(crate) fn read_records(&self, seq: u64, records: &mut [Record]) -> Result<usize> {
+        let left = self.event_count().saturating_sub(seq);
+        let count = usize::try_from(left).map_or(records.len(), |left| left.min(records.len()));
+        let (Some(offset), Some(records)) = (self.event_offset(seq), records.get_mut(..count))
+        else {
+            return Ok(0);
+        };
+        let bytes = records.as_flattened_mut();
+        let read = self.input.read_ahead(offset, bytes, EVENT_SIZE)?;
+        match read / IndexEvent::SIZE {
+            0 if count > 0 => {
+                let missing = IndexEvent::SIZE.saturating_sub(read) as u64;
+                let error = self.input.error(ErrorKind::UnexpectedEnd { missing });
+                Err(error.with_offset(offset))
+            }
+            whole => Ok(whole),
+        }
     }
 
     /// Returns the result of the first pass over all events, or `None` if there has been no pass

@@ -56,6 +56,15 @@ pub struct Disorder {
     pub count: u64,
 }
 
+impl Disorder {
+    /// Adds this many events, the first of which is event `first_seq`.
+    pub(crate) fn add(known: &mut Option<Self>, first_seq: u64, more: u64) {
+        let count = 0;
+        let known = known.get_or_insert(Self { first_seq, count });
+        known.count = known.count.saturating_add(more);
+    }
+}
+
 /// The number of events of each kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]

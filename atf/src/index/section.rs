@@ -48,7 +48,7 @@ impl Section {
             Verdict::Damaged(damaged) => Some(damaged),
             Verdict::NoFooter => None,
         };
-        let is_proven = header.is_bounded() && data_end > header.footer_offset;
+        let is_proven = header.stated_end().is_some_and(|end| data_end > end);
         if !is_proven && let Some((seq, partial)) = torn_footer(input, header, data_end)? {
             let footer_end = partial.offset.saturating_add(partial.size);
             let zeros = input.size().saturating_sub(footer_end);
@@ -185,7 +185,7 @@ fn touched_events(events_offset: u64, end: u64) -> u64 {
 /// look like a footer: they have the kind of an event.
 fn is_counted(input: &Input, header: &IndexHeader, offset: u64) -> Result<bool> {
     let has_room = input.size().saturating_sub(offset) >= EVENT_SIZE;
-    if !header.is_bounded() || offset >= header.footer_offset || !has_room {
+    if header.stated_end().is_none_or(|end| offset >= end) || !has_room {
         return Ok(false);
     }
     let bytes = input.record(offset)?;

@@ -6,6 +6,9 @@ use std::ops::{Bound, Range, RangeBounds};
 use super::{IndexEvent, event};
 use crate::wire::Wire;
 
+/// The bytes of one event.
+pub(crate) type Record = [u8; IndexEvent::SIZE];
+
 /// Consecutive events as they are stored in the file, accessed without copying them.
 ///
 /// Created by [`IndexReader::slice`](super::IndexReader::slice) and
@@ -14,7 +17,7 @@ use crate::wire::Wire;
 pub struct EventSlice<'a> {
     wire: Wire,
     thread_id: u32,
-    events: &'a [[u8; IndexEvent::SIZE]],
+    events: &'a [Record],
 }
 
 impl<'a> EventSlice<'a> {
@@ -107,7 +110,7 @@ impl<'a> EventSlice<'a> {
         self.events.as_flattened()
     }
 
-    pub(super) fn records(&self) -> &'a [[u8; IndexEvent::SIZE]] {
+    pub(super) fn records(&self) -> &'a [Record] {
         self.events
     }
 }

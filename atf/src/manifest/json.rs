@@ -343,23 +343,22 @@ pub(super) struct Members<'a>(pub(super) Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'de> Deserialize<'de> for Members<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct All;
-        impl<'de> Visitor<'de> for All {
-            type Value = Members<'de>;
+        deserializer.deserialize_map(Self(Vec::new()))
+    }
+}
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
+impl<'de> Visitor<'de> for Members<'de> {
+    type Value = Self;
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::new();
-                while let Some((key, value)) = map.next_entry::<Text<'de>, _>()? {
-                    push(&mut members, (key.0, value)).map_err(|_| A::Error::custom(NO_MEMORY))?;
-                }
-                Ok(Members(members))
-            }
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Self, A::Error> {
+        while let Some((key, value)) = map.next_entry::<Text<'de>, _>()? {
+            push(&mut self.0, (key.0, value)).map_err(|_| A::Error::custom(NO_MEMORY))?;
         }
-        deserializer.deserialize_map(All)
+        Ok(self)
     }
 }
 
@@ -368,23 +367,22 @@ pub(super) struct List<'a>(pub(super) Vec<&'a RawValue>);
 
 impl<'de> Deserialize<'de> for List<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct All;
-        impl<'de> Visitor<'de> for All {
-            type Value = List<'de>;
+        deserializer.deserialize_seq(Self(Vec::new()))
+    }
+}
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list")
-            }
+impl<'de> Visitor<'de> for List<'de> {
+    type Value = Self;
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-                let mut items = Vec::new();
-                while let Some(item) = list.next_element()? {
-                    push(&mut items, item).map_err(|_| A::Error::custom(NO_MEMORY))?;
-                }
-                Ok(List(items))
-            }
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<Self, A::Error> {
+        while let Some(item) = list.next_element()? {
+            push(&mut self.0, item).map_err(|_| A::Error::custom(NO_MEMORY))?;
         }
-        deserializer.deserialize_seq(All)
+        Ok(self)
     }
 }
 

@@ -44,21 +44,33 @@ pub(crate) fn with_symbols(bytes: &[u8], symbols: &[Symbol]) -> Result<Vec<u8>> 
         items.push(match name {
             Some(name) => {
                 let Members(members) = parse(raw.get())?;
-                Item::Named(With(members, key::NAME, name))
+                with_text(members, key::NAME, name)
             }
-            None => Item::Old(raw),
+            None => Value::Old(raw),
         });
     }
     let new = symbols.iter().filter(|new| seen.insert(new.function_id));
-    items.extend(new.map(Item::New));
-    encode(&Text { members, items }, Manifest::LIMIT)
+    items.extend(new.map(Value::Symbol));
+    // A manifest with symbols has this version.
+    let mut all = vec![(Cow::Borrowed(key::FORMAT_VERSION), Value::Text("2.1"))];
+    let others = members
+        .into_iter()
+        .filter(|(key, _)| key != key::FORMAT_VERSION);
+    all.extend(others.map(|(key, raw)| (key, Value::Old(raw))));
+    let items = Value::List(items);
+    match all.iter_mut().find(|(key, _)| key == key::SYMBOLS) {
+        Some((_, old)) => *old = items,
+        None => all.push((Cow::Borrowed(key::SYMBOLS), items)),
+    }
+    encode(&Value::Object(all), Manifest::LIMIT)
 }
 
 /// Returns the manifest with `ended_by` set to the signal that ended the traced process. All other
 /// values stay unchanged.
 pub(crate) fn with_ended_by(bytes: &[u8], signal: &str) -> Result<Vec<u8>> {
     let Members(members) = members(bytes)?;
-    encode(&With(members, key::ENDED_BY, signal), Manifest::LIMIT)
+    let manifest = with_text(members, key::ENDED_BY, signal);
+    encode(&manifest, Manifest::LIMIT)
 }
 
 fn members(bytes: &[u8]) -> Result<Members<'_>> {
@@ -72,64 +84,42 @@ fn parse<'a, T: serde_core::Deserialize<'a>>(text: &'a str) -> Result<T> {
     parsed.map_err(|error| Error::new(ErrorKind::NotJson(message(&error))))
 }
 
-struct Text<'a> {
+/// Returns an object with the text of one key replaced, or added, at its end.
+fn with_text<'a>(
     members: Vec<(Cow<'a, str>, &'a RawValue)>,
-    items: Vec<Item<'a>>,
+    name: &'a str,
+    text: &'a str,
+) -> Value<'a> {
+    let others = members.into_iter().filter(|(key, _)| key != name);
+    let others = others.map(|(key, raw)| (key, Value::Old(raw)));
+    let new = (Cow::Borrowed(name), Value::Text(text));
+    Value::Object(others.chain([new]).collect())
 }
 
-impl Serialize for Text<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut object = serializer.serialize_map(None)?;
-        // A manifest with symbols has this version.
-        object.serialize_entry(key::FORMAT_VERSION, "2.1")?;
-        let mut has_symbols = false;
-        for (key, value) in self
-            .members
-            .iter()
-            .filter(|(key, _)| key != key::FORMAT_VERSION)
-        {
-            if key == key::SYMBOLS && !has_symbols {
-                object.serialize_entry(key, &self.items)?;
-                has_symbols = true;
-            } else {
-                object.serialize_entry(key, value)?;
-            }
-        }
-        if !has_symbols {
-            object.serialize_entry(key::SYMBOLS, &self.items)?;
-        }
-        object.end()
-    }
-}
-
-/// The members of an object, with the text of one key replaced or added.
-struct With<'a>(Vec<(Cow<'a, str>, &'a RawValue)>, &'a str, &'a str);
-
-impl Serialize for With<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(members, name, text) = self;
-        let mut object = serializer.serialize_map(None)?;
-        for (key, value) in members.iter().filter(|(key, _)| key != name) {
-            object.serialize_entry(key, value)?;
-        }
-        object.serialize_entry(name, text)?;
-        object.end()
-    }
-}
-
-enum Item<'a> {
+/// A value in the new text.
+enum Value<'a> {
+    /// A value of the old text, unchanged.
     Old(&'a RawValue),
-    /// An unnamed entry, with its new name.
-    Named(With<'a>),
-    New(&'a Symbol),
+    Text(&'a str),
+    Symbol(&'a Symbol),
+    List(Vec<Self>),
+    Object(Vec<(Cow<'a, str>, Self)>),
 }
 
-impl Serialize for Item<'_> {
+impl Serialize for Value<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Old(raw) => raw.serialize(serializer),
-            Self::New(symbol) => symbol.serialize(serializer),
-            Self::Named(named) => named.serialize(serializer),
+            Self::Text(text) => text.serialize(serializer),
+            Self::Symbol(symbol) => symbol.serialize(serializer),
+            Self::List(items) => items.serialize(serializer),
+            Self::Object(members) => {
+                let mut object = serializer.serialize_map(None)?;
+                for (key, value) in members {
+                    object.serialize_entry(key, value)?;
+                }
+                object.end()
+            }
         }
     }
 }

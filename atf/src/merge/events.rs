@@ -35,7 +35,7 @@ impl<'m> Merged<'m> {
             threads: opened.threads.clone(),
             problems: opened.problems.clone(),
             unopened: opened.problems.len(),
-            ending: Ending::Unknown,
+            ending: Ending::UNKNOWN,
         }
     }
 

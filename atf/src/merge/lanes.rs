@@ -3,7 +3,6 @@
 use std::{iter, mem};
 
 use super::MergedEvent;
-use super::feed::Feed;
 use super::lane::Lane;
 use super::turns::{Turn, Turns};
 use crate::error::Error;
@@ -26,11 +25,10 @@ pub(super) struct Lanes<'m> {
 }
 
 impl<'m> Lanes<'m> {
-    /// Creates lanes from the threads' events, in tie-breaking order.
-    pub(super) fn new(feeds: impl ExactSizeIterator<Item = Feed<'m>>) -> Self {
-        let count = feeds.len();
+    /// Merges the lanes of threads in tie-breaking order.
+    pub(super) fn new(lanes: impl Iterator<Item = Lane<'m>>) -> Self {
         Self {
-            lanes: feeds.map(|feed| Lane::new(feed, count)).collect(),
+            lanes: lanes.collect(),
             begun: 0,
             turns: Turns::new(),
             turn: Turn::default(),
@@ -105,8 +103,8 @@ mod tests {
 
     use super::*;
     use crate::index::IndexReader;
-    use crate::merge::feed::Part;
-    use crate::merge::thread::Thread;
+    use crate::merge::Thread;
+    use crate::merge::lane::Part;
 
     /// Only times that are 2⁵⁶ apart need more than one base here.
     #[test]
@@ -121,7 +119,7 @@ mod tests {
             };
             IndexReader::from_bytes(IndexFile::new(1, vec![event]).bytes()).unwrap()
         };
-        let feed = |id: u64| {
+        let lane = |id: u64| {
             let thread = Thread {
                 number: 0,
                 session: 0,
@@ -133,10 +131,9 @@ mod tests {
                 seqs: 0..1,
                 times: None,
             };
-            Feed::buffered(&Arc::new(thread), part, 4096)
+            Lane::buffered(&Arc::new(thread), 200, part, 4096)
         };
-        let feeds: Vec<_> = (0..200).map(feed).collect();
-        let mut lanes = Lanes::new(feeds.into_iter());
+        let mut lanes = Lanes::new((0..200).map(lane));
         let mut found = Vec::new();
         loop {
             found.extend(lanes.take().map(|event| event.event.function_id));

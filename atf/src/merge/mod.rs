@@ -16,15 +16,11 @@
 //! # Ok::<(), atf::Error>(())
 //! ```
 
-mod cycle;
 mod events;
-mod feed;
 mod key;
 mod lane;
 mod lanes;
 mod partition;
-mod plan;
-mod thread;
 mod tree;
 mod turns;
 
@@ -32,7 +28,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::{RangeBounds, RangeInclusive};
 use std::sync::{Arc, OnceLock};
 
-use self::thread::Thread;
+use crate::error::{Error, Result};
 use crate::index::{IndexEvent, IndexReader, inclusive};
 use crate::session::{Problem, SessionReader, ThreadEntry};
 use crate::trace::{Files, Process, Trace, concerns};
@@ -369,18 +365,17 @@ impl Merge {
 
 impl Source {
     fn open(&self, is_kept_open: bool) -> Result<Arc<Thread>, Problem> {
+        let problem = |error| Problem {
+            session: self.session,
+            thread: Some(self.id),
+            error,
+        };
         let (index, folder) = match &self.files {
             Files::File(index) => (Arc::clone(index), None),
-            Files::Folder(entry) => match entry.open_index_as(is_kept_open) {
-                Ok(index) => (Arc::new(index), Some(entry.clone())),
-                Err(error) => {
-                    return Err(Problem {
-                        session: self.session,
-                        thread: Some(self.id),
-                        error,
-                    });
-                }
-            },
+            Files::Folder(entry) => {
+                let index = entry.open_index_as(is_kept_open).map_err(problem)?;
+                (Arc::new(index), Some(entry.clone()))
+            }
         };
         Ok(Arc::new(Thread {
             number: self.thread,
@@ -389,5 +384,50 @@ impl Source {
             index,
             folder,
         }))
+    }
+}
+
+/// An open thread and the id of its folder.
+#[derive(Debug)]
+struct Thread {
+    /// The number of the thread, which all its segments share.
+    number: usize,
+    /// The position of the session among those of all processes.
+    session: u32,
+    /// The id in the folder's name.
+    id: u32,
+    index: Arc<IndexReader>,
+    /// The thread's folder; `None` for a single index file. The details are checked after the last
+    /// event.
+    folder: Option<ThreadEntry>,
+}
+
+impl Thread {
+    /// Returns whether the thread's timestamps never decrease. Only the first call reads all
+    /// events.
+    fn is_ordered(&self) -> Result<bool> {
+        Ok(self.index.scan()?.is_ordered())
+    }
+
+    /// Returns whether the thread's checksum has not yet been compared with its events.
+    fn is_unverified(&self) -> bool {
+        self.index.known_checksum().is_none()
+    }
+
+    /// Wraps an error as a problem of this thread.
+    fn problem(&self, error: Error) -> Problem {
+        Problem {
+            session: self.session,
+            thread: Some(self.id),
+            error,
+        }
+    }
+
+    /// Returns the known problems of the thread's events and links.
+    fn problems(&self) -> Vec<Problem> {
+        let beside = |entry: &ThreadEntry| entry.problems_beside(&self.index);
+        let beside = self.folder.iter().flat_map(beside);
+        let errors = self.index.problems().into_iter().chain(beside);
+        errors.map(|error| self.problem(error)).collect()
     }
 }

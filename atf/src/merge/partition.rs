@@ -1,11 +1,11 @@
-//! Divides a merge by time.
+//! Iterates over the selected events, all together or in partitions by time.
 
 use std::num::NonZero;
 use std::ops::Range;
 
-use super::feed::Part;
-use super::thread::Thread;
-use super::{Merge, Merged};
+use super::lane::{Lane, Part, share};
+use super::lanes::Lanes;
+use super::{Merge, Merged, Thread};
 use crate::error::Result;
 use crate::parallel::{Results, in_order};
 
@@ -13,8 +13,63 @@ use crate::parallel::{Results, in_order};
 const MOST: usize = 1024;
 /// How many timestamps to sample per partition, so that the partitions are about equal in size.
 const SAMPLES: u64 = 256;
+/// The smallest and the largest size of a thread's buffer, in bytes.
+const BUFFERS: (usize, usize) = (4 << 10, 64 << 10);
+/// The smallest and the largest number of bytes in memory to verify at once.
+const BLOCKS: (usize, usize) = (4 << 10, 16 << 10);
+/// The total size of all threads' blocks, unless there are very many threads. While a verified block
+/// is merged, the next one is prefetched, and both should stay in the core's cache.
+const VERIFIED: usize = 512 << 10;
 
 impl Merge {
+    /// Iterates over the selected events in order.
+    #[must_use]
+    pub fn events(&self) -> Merged<'_> {
+        self.of_parts(self.parts(), self.budget)
+    }
+
+    /// Like [`events`](Self::events), but the iterator can outlive this value. It copies even
+    /// in-memory events into buffers.
+    #[must_use]
+    pub fn into_events(self) -> Merged<'static> {
+        let parts = self.parts();
+        self.buffered(parts, self.budget)
+    }
+
+    /// Returns the selected part of each thread.
+    fn parts(&self) -> Vec<Part> {
+        let threads = self.opened().threads.iter();
+        let mut parts: Vec<Part> = threads.map(|thread| part(thread, self.times)).collect();
+        for (part, first_seq) in parts.iter_mut().zip(self.first_seqs.iter().flatten()) {
+            part.seqs.start = part.seqs.start.max(*first_seq).min(part.seqs.end);
+        }
+        parts
+    }
+
+    /// Iterates over these parts of the threads.
+    fn of_parts(&self, parts: Vec<Part>, budget: usize) -> Merged<'_> {
+        let threads = &self.opened().threads;
+        let records = threads.iter().map(|thread| thread.index.records());
+        let Some(records) = records.collect::<Option<Vec<_>>>() else {
+            return self.buffered(parts, budget);
+        };
+        let count = threads.len();
+        let size = share(VERIFIED, count, BLOCKS);
+        let lanes = threads.iter().zip(records).zip(parts);
+        let lanes = lanes
+            .map(|((thread, records), part)| Lane::in_memory(thread, count, records, part, size));
+        Merged::new(self.opened(), Lanes::new(lanes))
+    }
+
+    fn buffered(&self, parts: Vec<Part>, budget: usize) -> Merged<'static> {
+        let threads = &self.opened().threads;
+        let count = threads.len();
+        let size = share(budget, count, BUFFERS);
+        let lanes = threads.iter().zip(parts);
+        let lanes = lanes.map(|(thread, part)| Lane::buffered(thread, count, part, size));
+        Merged::new(self.opened(), Lanes::new(lanes))
+    }
+
     /// Divides the events by time into at most `count` parts, one per core, and at most 1,024.
     /// Concatenated, the parts return the same events as [`events`](Self::events).
     ///
@@ -82,6 +137,23 @@ impl Merge {
             }
         }
         Ok(cut)
+    }
+}
+
+/// Returns the part of a thread's events in this time range. If the thread's ends do not prove its
+/// order, or the search fails, all events are read, and the thread ends at the first unreadable
+/// event, once its turn comes.
+fn part(thread: &Thread, times: Option<(u64, u64)>) -> Part {
+    let all = 0..thread.index.event_count();
+    let Some((first, last)) = times else {
+        return Part {
+            seqs: all,
+            times: None,
+        };
+    };
+    match thread.index.seek(first..=last) {
+        Ok(Some(seqs)) => Part { seqs, times },
+        Ok(None) | Err(_) => Part { seqs: all, times },
     }
 }
 

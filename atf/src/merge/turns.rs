@@ -3,10 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::cycle::Cycle;
 use super::key::{Key, Packing};
 use super::lane::Lane;
-use super::tree::LoserTree;
+use super::tree::{Cycle, LoserTree};
 
 /// The maximum number of turns to find at once, so that their events are still in the cache when
 /// they are returned.

@@ -4,10 +4,10 @@
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions, Permissions};
 use std::io;
+use std::os::fd::RawFd;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use super::lent::Lent;
 use super::{Identity, exists};
 use crate::error::{Error, ErrorKind};
 use crate::sys::{self, uncancelled};
@@ -259,5 +259,37 @@ pub(crate) fn same(expected: Identity, found: &File) -> io::Result<()> {
         Ok(())
     } else {
         Err(io::Error::other(Error::new(ErrorKind::Replaced)))
+    }
+}
+
+/// A descriptor in a program that may close it and use its number for its own files. It has a high
+/// number, and each use checks that it still refers to the same file.
+#[derive(Debug)]
+pub(crate) struct Lent {
+    number: RawFd,
+    identity: Identity,
+}
+
+impl Lent {
+    /// Duplicates a file's descriptor. Returns `None` if there is no free high number.
+    pub(crate) fn new(file: &File) -> Option<Self> {
+        let identity = Identity::new(&file.metadata().ok()?);
+        let number = sys::duplicate_high(file)?;
+        Some(Self { number, identity })
+    }
+
+    /// Calls `work` with the file. Returns `None` if the program has closed it.
+    pub(crate) fn with<T>(&self, work: impl FnOnce(&File) -> T) -> Option<T> {
+        let file = sys::borrow(self.number);
+        let found = file.metadata().ok()?;
+        (Identity::new(&found) == self.identity).then(|| work(&file))
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        if self.with(|_| ()).is_some() {
+            sys::close(self.number);
+        }
     }
 }

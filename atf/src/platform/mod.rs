@@ -1,19 +1,11 @@
 //! File operations that differ between systems. There is one source file per kind of system.
 
-#[cfg(unix)]
-#[path = "files_unix.rs"]
+#[cfg_attr(unix, path = "files_unix.rs")]
+#[cfg_attr(not(unix), path = "files_windows.rs")]
 mod files;
-#[cfg(not(unix))]
-#[path = "files_windows.rs"]
-mod files;
-#[cfg(unix)]
-#[path = "folder_unix.rs"]
+#[cfg_attr(unix, path = "folder_unix.rs")]
+#[cfg_attr(not(unix), path = "folder_elsewhere.rs")]
 mod folder;
-#[cfg(not(unix))]
-#[path = "folder_elsewhere.rs"]
-mod folder;
-#[cfg(unix)]
-mod lent;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 #[path = "space_linux.rs"]
 mod space;
@@ -25,11 +17,7 @@ use std::fs::{File, FileType, Metadata};
 use std::io::{self, Seek, SeekFrom, Write};
 
 pub(crate) use files::{Mode, has_other_names, open, read_at, still_stored, sync_folder, write_at};
-#[cfg(not(unix))]
-pub(crate) use folder::Lent;
-pub(crate) use folder::{Folder, create_new, make_folder, same};
-#[cfg(unix)]
-pub(crate) use lent::Lent;
+pub(crate) use folder::{Folder, Lent, create_new, make_folder, same};
 pub(crate) use space::{next_data, set_aside};
 
 /// Metadata that identifies a file and stays the same for its lifetime.

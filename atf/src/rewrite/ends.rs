@@ -1,21 +1,21 @@
-//! Reports bytes outside a file's header, events and footer, and problems in the header and footer.
-
-use std::ops::Range;
+//! Reports unreadable bytes, bytes outside a file's header, events and footer, and problems in the
+//! header and footer.
 
 use super::report::{DropReason, NoteKind, Notes, Place, ThreadReport};
 use super::salvage::SalvagedDetails;
-use super::unreadable;
 use crate::anatomy::{Region, RegionKind};
 use crate::check::end::Times;
 use crate::checksum::Checksum;
 use crate::completeness::Completeness;
-use crate::detail::DetailReader;
+use crate::detail::{DetailEvent, DetailEventHeader, DetailReader};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::RING_FILE;
-use crate::index::IndexReader;
+use crate::index::{IndexEvent, IndexReader};
 use crate::reader::FileReader;
 use crate::rules::Rule;
 use crate::source::Unreadable;
+
+const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
 
 /// How much the checker sees of a file that a rewrite reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,7 +65,7 @@ pub(super) fn index(
         hides_events: false,
         times,
         salvaged: &SalvagedDetails::default(),
-        unreadable: unreadable::of_index(index),
+        unreadable: unreadable_index(index),
     };
     report.events.missing = ends.note(&index.regions(), report)?;
     Ok(())
@@ -86,10 +86,58 @@ pub(super) fn detail(
         hides_events: hides_details,
         times: Times::Unknown,
         salvaged,
-        unreadable: unreadable::of_detail(detail, salvaged, section_end(&regions)),
+        unreadable: unreadable_details(detail, salvaged, section_end(&regions)),
     };
     report.details.missing = ends.note(&regions, report)?;
     Ok(())
+}
+
+/// Returns the unreadable ranges of an index file, extended to whole events.
+fn unreadable_index(index: &IndexReader) -> Unreadable {
+    let (events, end) = (index.header().events_offset, index.events_end());
+    // The distance from an offset back to the start of its event.
+    let inside = |offset: u64| {
+        if (events..end).contains(&offset) {
+            offset.saturating_sub(events) % EVENT_SIZE
+        } else {
+            0
+        }
+    };
+    let mut found = Unreadable::default();
+    for range in index.input.unreadable().iter() {
+        let after = EVENT_SIZE.saturating_sub(inside(range.end)) % EVENT_SIZE;
+        let start = range.start.saturating_sub(inside(range.start));
+        found.add(start..range.end.saturating_add(after));
+    }
+    found
+}
+
+/// Returns the unreadable ranges of a detail file, extended to whole details. If a detail's length
+/// cannot be read, its end is unknown, so this includes all bytes from there to `section_end`,
+/// except those in salvaged details.
+fn unreadable_details(
+    detail: &DetailReader,
+    salvaged: &SalvagedDetails,
+    section_end: u64,
+) -> Unreadable {
+    let unreadable = detail.input.unreadable();
+    let mut found = Unreadable::default();
+    if unreadable.is_empty() {
+        return found;
+    }
+    let hopped = (0..detail.event_count()).filter_map(|seq| detail.place(seq));
+    let salvaged_places = salvaged.iter().map(DetailEvent::place);
+    let events = hopped.chain(salvaged_places);
+    let events = events.filter(|place| unreadable.overlaps(place));
+    let mut ranges: Vec<_> = unreadable.iter().cloned().chain(events).collect();
+    let problem = detail.framing_problem().and_then(Error::offset);
+    let header = problem.map(|start| start..start.saturating_add(DetailEventHeader::SIZE as u64));
+    if header.is_some_and(|header| unreadable.overlaps(&header)) {
+        ranges.extend(salvaged.gaps(detail.events_end()..section_end));
+    }
+    ranges.sort_unstable_by_key(|range| range.start);
+    ranges.into_iter().for_each(|range| found.add(range));
+    found
 }
 
 /// Returns the offset after the events and after any bytes between them and the footer or the zero
@@ -99,18 +147,14 @@ fn section_end(regions: &[Region]) -> u64 {
     regions.iter().rfind(is_before).map_or(0, Region::end)
 }
 
-/// The reason why bytes are dropped, and the rule that they break.
-type Why = (DropReason, Option<&'static Rule>);
-
 impl<R: FileReader> Ends<'_, R> {
     /// Reports dropped bytes and problems, and returns how many events are missing.
     fn note(&self, regions: &[Region], report: &mut ThreadReport) -> Result<u64> {
         let missing = self.note_problems(report)?;
         for range in self.unreadable.iter() {
             let (in_file, in_ring) = self.file.input().split(range.clone());
-            for (file, Range { start, end }) in [(R::NAME, in_file), (RING_FILE, in_ring)] {
-                let size = end.saturating_sub(start);
-                report.drop(file, (DropReason::Unreadable, None), start, size);
+            for (file, range) in [(R::NAME, in_file), (RING_FILE, in_ring)] {
+                report.drop(file, (DropReason::Unreadable, None), range);
             }
         }
         for region in regions {
@@ -126,21 +170,15 @@ impl<R: FileReader> Ends<'_, R> {
                 RegionKind::ZeroTail => DropReason::ZeroTail,
                 RegionKind::AfterFooter => DropReason::AfterFooter,
             };
+            let why = (why, self.seen.end_rule(region.rule));
             // Salvage finds details only where the walk found no event.
-            for Range { start, end } in self.salvaged.gaps(region.offset..region.end()) {
-                let size = end.saturating_sub(start);
-                self.drop((why, self.seen.end_rule(region.rule)), start, size, report);
+            let dropped = self.salvaged.gaps(region.offset..region.end());
+            // The unreadable bytes have already been reported.
+            for range in dropped.flat_map(|range| self.unreadable.gaps(range)) {
+                report.drop(R::NAME, why, range);
             }
         }
         Ok(missing)
-    }
-
-    /// Reports bytes as dropped, except bytes reported as unreadable.
-    fn drop(&self, why: Why, offset: u64, size: u64, report: &mut ThreadReport) {
-        let range = offset..offset.saturating_add(size);
-        for Range { start, end } in self.unreadable.gaps(range) {
-            report.drop(R::NAME, why, start, end.saturating_sub(start));
-        }
     }
 
     /// Adds a note, which names the rule if the checker reports a violation of it.

@@ -1,7 +1,5 @@
 //! Reconstructs unreadable headers from the rest of the thread's files.
 
-use std::sync::OnceLock;
-
 use crate::detail::{DetailHeader, DetailReader};
 use crate::error::Result;
 use crate::index::{IndexEvent, IndexFooter, IndexHeader, IndexReader, is_zero};
@@ -25,13 +23,13 @@ pub(super) fn is_unreadable(file: &Input) -> bool {
 
 /// Opens an index file with a header reconstructed from its events, or returns `None` if the events
 /// do not fit any wire version. `id` is the id in the folder's name, `clock` the manifest's clock,
-/// `detail` the detail file's header, and `siblings` the other threads of the session.
+/// `detail` the detail file's header, and `of_siblings` returns the other threads' machine.
 pub(super) fn index(
     file: Input,
     id: Option<u32>,
     clock: Option<Clock>,
     detail: Option<&DetailHeader>,
-    siblings: Option<&Siblings<'_>>,
+    of_siblings: Machine<'_>,
 ) -> Result<Option<IndexReader>> {
     let sample = Sample::read(&file)?;
     let wires = detail
@@ -48,7 +46,6 @@ pub(super) fn index(
     ];
     let arch = own.iter().flatten().find_map(|it| known(it.0, it.0.name()));
     let os = own.iter().flatten().find_map(|it| known(it.1, it.1.name()));
-    let of_siblings = || siblings.and_then(Siblings::machine);
     let header = IndexHeader {
         arch: arch.or_else(|| Some(of_siblings()?.0)).unwrap_or(Arch(0)),
         os: os.or_else(|| Some(of_siblings()?.1)).unwrap_or(Os(0)),
@@ -66,36 +63,22 @@ pub(super) fn index(
     IndexReader::new(file.with_header(header)).map(Some)
 }
 
-/// The threads of a session, which were all recorded on one machine.
-pub(super) struct Siblings<'a> {
-    session: &'a SessionReader,
-    machine: OnceLock<Option<(Arch, Os)>>,
-}
+/// A function that returns the architecture and operating system of a session's threads, if known.
+pub(super) type Machine<'a> = &'a dyn Fn() -> Option<(Arch, Os)>;
 
-impl<'a> Siblings<'a> {
-    pub(super) fn new(session: &'a SessionReader) -> Self {
-        Self {
-            session,
-            machine: OnceLock::new(),
-        }
-    }
-
-    /// Returns the architecture and operating system in the threads' intact headers, unless these
-    /// differ.
-    fn machine(&self) -> Option<(Arch, Os)> {
-        *self.machine.get_or_init(|| {
-            let threads = self.session.threads().iter();
-            let threads = threads.filter(|entry| entry.presence() == Presence::Folder);
-            let machines = threads.filter_map(|entry| {
-                let index = entry.open_index().ok()?;
-                let (arch, os) = (index.header().arch, index.header().os);
-                (arch.name().is_some() && os.name().is_some()).then_some((arch, os))
-            });
-            let mut machines = machines.peekable();
-            let first = *machines.peek()?;
-            machines.all(|other| other == first).then_some(first)
-        })
-    }
+/// Returns the architecture and operating system in the intact headers of a session's threads,
+/// unless these differ. All threads were recorded on one machine.
+pub(super) fn machine(session: &SessionReader) -> Option<(Arch, Os)> {
+    let threads = session.threads().iter();
+    let threads = threads.filter(|entry| entry.presence() == Presence::Folder);
+    let machines = threads.filter_map(|entry| {
+        let index = entry.open_index().ok()?;
+        let (arch, os) = (index.header().arch, index.header().os);
+        (arch.name().is_some() && os.name().is_some()).then_some((arch, os))
+    });
+    let mut machines = machines.peekable();
+    let first = *machines.peek()?;
+    machines.all(|other| other == first).then_some(first)
 }
 
 /// Opens a detail file with a header derived from its index.

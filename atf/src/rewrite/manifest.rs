@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 use super::job::{Details, Job};
-use super::report::{LeftBehind, ManifestReport, NoteKind, Notes, Place, ThreadReport, mark};
+use super::report::{LeftBehind, ManifestReport, NoteKind, Notes, Place, ThreadReport, loss};
 use super::stage;
+use super::thread::Rewritten;
 use crate::check::manifest::{SessionFacts, agreement};
 use crate::check::{self, Findings};
 use crate::error::{Error, ErrorKind, Result};
@@ -43,11 +44,11 @@ impl Facts {
         *self.left_out.entry(id).or_default() |= is_unread;
     }
 
-    pub(super) fn add(&mut self, id: u32, thread: &super::thread::Rewritten) {
+    pub(super) fn add(&mut self, id: u32, report: &ThreadReport, thread: &Rewritten) {
         // Two folders can have the same id: `thread_1` and `thread_01`.
-        *self.threads.entry(id).or_default() |= thread.has_detail;
+        *self.threads.entry(id).or_default() |= report.details.kept > 0;
         self.clocks.insert(thread.clock.into());
-        self.cuts.extend(thread.cut.map(|cut| (id, cut)));
+        self.cuts.extend(report.cut.map(|cut| (id, cut)));
         let ranges = self.time_range.into_iter().chain(thread.time_range);
         self.time_range = ranges.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)));
     }
@@ -63,7 +64,7 @@ const RECOMPUTED: [&str; 5] = [
 ];
 
 /// The result of [`rewrite`].
-pub(super) struct Rewritten {
+pub(super) struct Written {
     pub(super) report: ManifestReport,
     /// Whether the old manifest contains data that is not in the new one.
     pub(super) loses: bool,
@@ -79,7 +80,7 @@ pub(super) fn rewrite(
     facts: &Facts,
     (threads, left_behind): (&[ThreadReport], &[LeftBehind]),
     out: &Path,
-) -> Result<Rewritten> {
+) -> Result<Written> {
     let mut report = ManifestReport {
         was_there: old.is_some(),
         ..ManifestReport::default()
@@ -155,12 +156,12 @@ pub(super) fn rewrite(
         };
         loses_entry = true;
         let field = format!("threads[{}]", thread.position);
-        let rule = broken.rule(&format!("{field}.id"));
+        let rule = broken.get(&format!("{field}.id")).copied();
         report.notes.add(kind, rule, || {
             Place::new(MANIFEST_FILE, field, None).found(format!("thread {}", thread.id))
         });
     }
-    new.recovered.extend(mark::of_session(
+    new.recovered.extend(loss::damage(
         threads,
         left_behind,
         &report,
@@ -179,7 +180,7 @@ pub(super) fn rewrite(
     // If copying the old manifest fails, a new one is encoded.
     let is_copied = match old {
         Some(old) if is_correct && job.keeps_rest && old.says_the_same(&new) => {
-            stage::copy(&path, &target, job.durability)?.is_empty()
+            stage::copy(session, &path, &target, job.durability)?.is_empty()
         }
         _ => false,
     };
@@ -201,7 +202,7 @@ pub(super) fn rewrite(
         stage::write(&target, &text, job.durability)?;
     }
     report.symbols = new.symbols.len() as u64;
-    Ok(Rewritten {
+    Ok(Written {
         report,
         loses,
         is_copied,
@@ -275,18 +276,11 @@ fn threads(old: Option<&Manifest>, facts: &Facts) -> Vec<ManifestThread> {
 }
 
 /// The rules that the old manifest breaks according to the checker, by field.
-#[derive(Default)]
-struct Broken(BTreeMap<String, &'static Rule>);
-
-impl Broken {
-    fn rule(&self, field: &str) -> Option<&'static Rule> {
-        self.0.get(field).copied()
-    }
-}
+type Broken = BTreeMap<String, &'static Rule>;
 
 impl Findings for Broken {
     fn add(&mut self, rule: &'static Rule, place: check::Place, _: impl FnOnce() -> String) {
-        self.0.insert(place.field, rule);
+        self.insert(place.field, rule);
     }
 }
 
@@ -300,22 +294,19 @@ fn note_differences(
 ) {
     let note = &mut |field: &str, found: String| {
         let place = || Place::new(MANIFEST_FILE, field, None).found(found);
-        report
-            .notes
-            .add(NoteKind::ManifestDisagrees, broken.rule(field), place);
+        let rule = broken.get(field).copied();
+        report.notes.add(NoteKind::ManifestDisagrees, rule, place);
     };
-    let details: BTreeMap<u32, Option<bool>> =
-        new.threads.iter().map(|t| (t.id, t.has_detail)).collect();
     let listed: HashSet<u32> = old.threads.iter().map(|t| t.id).collect();
     for thread in &old.threads {
         let field = format!("threads[{}]", thread.position);
-        if let (Some(Some(is)), Some(says)) = (details.get(&thread.id), thread.has_detail)
+        if let (Some(is), Some(says)) = (facts.threads.get(&thread.id), thread.has_detail)
             && *is != says
         {
             note(&format!("{field}.has_detail"), says.to_string());
         }
     }
-    for id in details.keys().filter(|id| !listed.contains(id)) {
+    for id in facts.threads.keys().filter(|id| !listed.contains(id)) {
         note("threads", format!("thread {id} is not listed"));
     }
     // A wider time range in the manifest may include threads that could not be read.

@@ -82,14 +82,12 @@ mod engine;
 mod guess;
 mod job;
 mod manifest;
-mod modes;
 mod report;
 mod salvage;
 mod set_aside_writer;
 mod stage;
 mod thread;
 mod tree;
-mod unreadable;
 
 use std::collections::BTreeSet;
 use std::path::Path;

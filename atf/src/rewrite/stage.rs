@@ -1,5 +1,5 @@
 //! The new folder while it is being written. It has a temporary name next to its final path, and is
-//! deleted on failure.
+//! deleted on failure. Only users who can read the original can read the new files.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -7,9 +7,10 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use super::job::Failure;
+use super::report::LeftBehind;
 pub(super) use crate::error::at;
 use crate::error::{Error, ErrorKind, Result};
-use crate::files::UNFINISHED;
+use crate::files::{UNFINISHED, thread_id};
 use crate::footer::FOOTER_SIZE;
 use crate::platform::{self, Folder, Identity, Mode, Output};
 use crate::session;
@@ -80,7 +81,9 @@ impl Stage {
                         is_published: false,
                     };
                     // Until files get their original modes at the end, only the owner has access.
-                    this.close().map_err(at(parent))?;
+                    this.mode = Mode::read(&this.folder).map_err(at(parent))?;
+                    let closed = this.mode.closed().set(&this.folder);
+                    closed.map_err(at(parent))?;
                     return Ok(this);
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -88,11 +91,6 @@ impl Stage {
             }
         }
         Err(at(parent)(io::ErrorKind::AlreadyExists.into()))
-    }
-
-    fn close(&mut self) -> io::Result<()> {
-        self.mode = Mode::read(&self.folder)?;
-        self.mode.closed().set(&self.folder)
     }
 
     /// Moves the folder to its final path, with the mode of `path`.
@@ -198,14 +196,16 @@ pub(super) fn free_path(folder: &Path, stem: &str, extension: &str) -> Result<Pa
     }
 }
 
-/// Copies a regular file, or a folder with all regular files below it. Returns the entries it did
-/// not copy, each with the reason: unreadable ones, and those that are neither files nor folders,
-/// because a symlink may lead outside the trace. Fails only if the copy cannot be written.
+/// Copies a regular file, or a folder with all regular files below it. Returns reports on the
+/// entries it did not copy, with paths relative to the session's folder `root`: unreadable ones,
+/// and those that are neither files nor folders, because a symlink may lead outside the trace.
+/// Fails only if the copy cannot be written.
 pub(super) fn copy(
+    root: &Path,
     from: &Path,
     to: &Path,
     durability: Durability,
-) -> Result<Vec<(PathBuf, String)>> {
+) -> Result<Vec<LeftBehind>> {
     let mut left = Vec::new();
     // No recursion: deeply nested folders could overflow the stack.
     let mut open = vec![(from.to_path_buf(), to.to_path_buf())];
@@ -226,7 +226,8 @@ pub(super) fn copy(
             Ok(_) => "neither a regular file nor a folder".to_owned(),
             Err(error) => unreadable(&Error::io(error)),
         };
-        left.push((from, why));
+        let below = from.strip_prefix(root).unwrap_or(&from);
+        left.push(LeftBehind::new(below, &why));
     }
     Ok(left)
 }
@@ -304,12 +305,67 @@ fn read_piece(file: &mut File, offset: u64, buffer: &mut Vec<u8>) -> io::Result<
 }
 
 /// Limits the mode of `to` to that of `from`.
-pub(super) fn keep_mode(from: &Path, to: &Path) -> Result<()> {
+fn keep_mode(from: &Path, to: &Path) -> Result<()> {
     let [from, own] = [
         Mode::read(from).map_err(at(from))?,
         Mode::read(to).map_err(at(to))?,
     ];
     own.limited_to(from).set(to).map_err(at(to))
+}
+
+/// Limits the modes in a new session or thread folder to those of the original, and the modes of
+/// the folders between `to` and the session. A file without an original (a report, events set
+/// aside) gets only the permissions that all original files share.
+pub(super) fn keep_modes(from: &Path, to: &Path, below: &Path) -> Result<()> {
+    keep_modes_in(&from.join(below), &to.join(below))?;
+    let between = below.ancestors().skip(1);
+    between
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .try_for_each(|folder| keep_mode(&from.join(folder), &to.join(folder)))
+}
+
+/// Limits the modes in a folder. Returns the permissions that all original files share.
+fn keep_modes_in(from: &Path, to: &Path) -> Result<Option<Mode>> {
+    let mut of_all = None;
+    let mut new = Vec::new();
+    for name in names(to)? {
+        let [source, target] = [from, to].map(|folder| folder.join(&name));
+        let what = fs::symlink_metadata(&target).map_err(at(&target))?;
+        let mode = if what.is_dir() {
+            if thread_id(&name.to_string_lossy()).is_none() {
+                // Folders of files set aside already have their modes.
+                continue;
+            }
+            keep_modes_in(&source, &target)?
+        } else {
+            match fs::symlink_metadata(&source) {
+                Ok(found) if found.is_file() => {
+                    keep_mode(&source, &target)?;
+                    Some(Mode::read(&source).map_err(at(&source))?)
+                }
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    // The original may allow nobody else to read it.
+                    let closed = Mode::read(&target).map_err(at(&target))?.closed();
+                    closed.set(&target).map_err(at(&target))?;
+                    Some(closed)
+                }
+                // Nothing else is ever read, so there is no original.
+                _ => {
+                    new.push(target);
+                    None
+                }
+            }
+        };
+        of_all = of_all.into_iter().chain(mode).reduce(Mode::shared_with);
+    }
+    let source = Mode::read(from).map_err(at(from))?;
+    for target in new {
+        let own = Mode::read(&target).map_err(at(&target))?;
+        let mode = own.limited_to(of_all.unwrap_or(source));
+        mode.set(&target).map_err(at(&target))?;
+    }
+    keep_mode(from, to)?;
+    Ok(of_all)
 }
 
 /// Describes why something cannot be read, for the report.

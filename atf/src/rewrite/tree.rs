@@ -5,13 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::report::LeftBehind;
-use super::stage::{self, at, names, unreadable};
+use super::stage::{at, names, unreadable};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{RECOVERY, is_numbered, is_unfinished};
 use crate::kind::FolderKind;
 use crate::session::SEARCH_DEPTH;
 use crate::trace::Process;
-use crate::write::Durability;
 
 /// The folder for unreadable files, which are copied unchanged.
 pub(super) const UNREADABLE: &str = "unreadable";
@@ -120,20 +119,4 @@ impl Tree {
 /// Returns whether a rewrite may leave a file or folder with this name next to the threads.
 pub(super) fn is_earlier(name: &str) -> bool {
     name == UNREADABLE || is_numbered(name, RECOVERY.0, RECOVERY.1)
-}
-
-/// Copies a file or folder as [`stage::copy`] does. Returns reports on the entries that it did not
-/// copy, with paths relative to the session's folder `root`.
-pub(super) fn copy_part(
-    root: &Path,
-    from: &Path,
-    to: &Path,
-    durability: Durability,
-) -> Result<Vec<LeftBehind>> {
-    let report = |(path, why): (PathBuf, String)| {
-        let below = path.strip_prefix(root).unwrap_or(&path);
-        LeftBehind::new(below, &why)
-    };
-    let left = stage::copy(from, to, durability)?;
-    Ok(left.into_iter().map(report).collect())
 }

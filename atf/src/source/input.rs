@@ -39,15 +39,21 @@ impl Input {
     }
 
     /// Creates an input from a source opened at `path`.
-    pub(super) fn at(path: &Path, source: impl ReadAt + 'static) -> Self {
-        Self {
-            path: Some(path.to_path_buf()),
-            ..Self::new(source)
-        }
+    pub(crate) fn at(path: &Path, source: impl ReadAt + 'static) -> Self {
+        Self::new(source).opened_at(path)
     }
 
     pub(crate) fn from_bytes(bytes: Vec<u8>) -> Self {
-        Self::with_size(bytes.len() as u64, Source::InMemory(Memory::Owned(bytes)))
+        Self::in_memory(Memory::Owned(bytes))
+    }
+
+    fn in_memory(bytes: Memory) -> Self {
+        Self::with_size(bytes.len() as u64, Source::InMemory(bytes))
+    }
+
+    fn opened_at(self, path: &Path) -> Self {
+        let path = Some(path.to_path_buf());
+        Self { path, ..self }
     }
 
     /// Replaces this input with a source that reads from it.
@@ -88,18 +94,13 @@ impl Input {
                 ..Self::at(path, source)
             });
         }
-        let source = match options.map {
-            Some(permit) => Source::InMemory(sys::map(&file, permit).map_err(at(path))?),
-            None => Source::Other(Box::new(file)),
-        };
-        let size = match &source {
-            Source::InMemory(bytes) => bytes.len() as u64,
-            Source::Other(source) => source.size(),
-        };
-        Ok(Self {
-            path: Some(path.to_path_buf()),
-            ..Self::with_size(size, source)
-        })
+        match options.map {
+            Some(permit) => {
+                let bytes = sys::map(&file, permit).map_err(at(path))?;
+                Ok(Self::in_memory(bytes).opened_at(path))
+            }
+            None => Ok(Self::at(path, file)),
+        }
     }
 
     /// Opens a file of a session. Refuses symlinks, which could lead out of the session, unless the
@@ -124,10 +125,7 @@ impl Input {
         let read = read.and_then(|read| platform::still_stored(&file.file, 0, read));
         let read = read.map_err(at(path))?;
         match size.saturating_sub(read) as u64 {
-            0 => Ok(Self {
-                path: Some(path.to_path_buf()),
-                ..Self::from_bytes(bytes)
-            }),
+            0 => Ok(Self::from_bytes(bytes).opened_at(path)),
             missing => Err(Error::new(ErrorKind::UnexpectedEnd { missing }).with_path(Some(path))),
         }
     }
@@ -308,7 +306,7 @@ impl Input {
 }
 
 /// Opens a file of a session. Rejects a symlink, unless the options allow following it.
-pub(super) fn source_in_session(path: &Path, options: OpenOptions) -> Result<FileSource> {
+pub(crate) fn source_in_session(path: &Path, options: OpenOptions) -> Result<FileSource> {
     if options.follow_links {
         return FileSource::open(path);
     }

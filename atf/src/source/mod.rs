@@ -2,7 +2,6 @@
 
 mod file;
 mod followed;
-mod growing;
 mod input;
 mod options;
 mod reopened;
@@ -13,8 +12,7 @@ use std::io;
 
 pub use file::FileSource;
 pub(crate) use followed::{Sparse, Tail};
-pub(crate) use growing::Growing;
-pub(crate) use input::{Input, NEAR};
+pub(crate) use input::{Input, NEAR, source_in_session};
 pub(crate) use options::MANIFEST_LIMIT;
 pub use options::OpenOptions;
 pub(crate) use reopened::Reopened;

@@ -197,11 +197,8 @@ impl CallStack {
     }
 
     fn has_open(&mut self, function_id: u64) -> bool {
-        if self
-            .open
-            .back()
-            .is_some_and(|call| call.function_id == function_id)
-        {
+        let is_wanted = |call: &OpenCall| call.function_id == function_id;
+        if self.open.back().is_some_and(is_wanted) {
             return true;
         }
         let open = &self.open;

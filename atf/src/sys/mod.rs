@@ -18,10 +18,7 @@ mod fork;
 mod map;
 mod processor;
 mod ring;
-#[cfg(unix)]
-mod spare;
-#[cfg(not(unix))]
-#[path = "spare_elsewhere.rs"]
+#[cfg_attr(not(unix), path = "spare_elsewhere.rs")]
 mod spare;
 mod turns;
 #[cfg(unix)]

@@ -60,16 +60,9 @@ const DETAIL: Fields = Fields {
 /// Atomic stores need natural alignment. Mappings are page-aligned, so each field's offset in the
 /// header need only be a multiple of its size.
 const _: () = {
-    assert!(
-        INDEX.start.is_multiple_of(8)
-            && INDEX.size.is_multiple_of(8)
-            && INDEX.checksum.is_multiple_of(4)
-    );
-    assert!(
-        DETAIL.start.is_multiple_of(8)
-            && DETAIL.size.is_multiple_of(8)
-            && DETAIL.checksum.is_multiple_of(4)
-    );
+    assert!(INDEX.start.is_multiple_of(8) && DETAIL.start.is_multiple_of(8));
+    assert!(INDEX.size.is_multiple_of(8) && DETAIL.size.is_multiple_of(8));
+    assert!(INDEX.checksum.is_multiple_of(4) && DETAIL.checksum.is_multiple_of(4));
 };
 
 impl JournalArea {

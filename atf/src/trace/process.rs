@@ -231,26 +231,19 @@ impl Process {
         for (number, session) in self.sessions.iter().enumerate() {
             let is_after_gap = before.is_some_and(|before| gap(before, session).is_some());
             before = Some(session);
-            let listed = session.manifest().map(|manifest| &manifest.threads);
-            let listed: BTreeMap<u32, &ManifestThread> = listed
-                .into_iter()
-                .flatten()
-                .map(|listed| (listed.id, listed))
-                .collect();
-            let mut same_id = (None, 0_usize);
+            let listed = session.manifest().into_iter().flat_map(|it| &it.threads);
+            let listed: BTreeMap<u32, &ManifestThread> = listed.map(|it| (it.id, it)).collect();
             for (position, entry) in session.threads().iter().enumerate() {
                 let id = entry.id();
-                same_id = match same_id {
-                    (Some(before), count) if before == id => (Some(id), count.saturating_add(1)),
-                    _ => (Some(id), 0),
-                };
+                let earlier = session.threads().iter().take(position).rev();
+                let same_id = earlier.take_while(|earlier| earlier.id() == id).count();
                 let files = ThreadFiles {
                     session: number,
                     position,
                     is_after_gap,
                     ..ThreadFiles::new(Place::Folder(entry), listed.get(&id).copied())
                 };
-                let thread = threads.entry((id, same_id.1));
+                let thread = threads.entry((id, same_id));
                 thread
                     .and_modify(|thread| thread.continue_in(files))
                     .or_insert_with(|| Thread::new(self.clock(), files));
@@ -381,11 +374,9 @@ impl Process {
         // Several folders may have the same id.
         let threads = threads.chunk_by(|one, next| one.id() == next.id());
         let of_threads = threads.filter_map(|folders| {
-            let mut listed = folders.first()?.listed();
+            let listed = folders.first()?.listed();
             // The details of lost events are not counted.
-            let of_thread = listed
-                .by_ref()
-                .filter_map(|it| it.losses().get(LossKind::Events));
+            let of_thread = listed.filter_map(|it| it.losses().get(LossKind::Events));
             let lost = of_thread.reduce(Loss::plus)?;
             let mut files = folders.iter().flat_map(Thread::files);
             let is_read = files.any(|files| files.open_index().is_ok());

@@ -231,17 +231,8 @@ pub(crate) use offset;
 /// The size of a header in bytes, the same for both files and wire versions.
 pub(crate) const HEADER_SIZE: usize = Record::DetailHeader.size();
 
-/// The magic bytes of `index.atf` in every wire version.
-pub(crate) const INDEX_MAGIC: [u8; 4] = decoded::IndexHeader::MAGIC;
-
-/// The magic bytes of `detail.atf` in every wire version.
-pub(crate) const DETAIL_MAGIC: [u8; 4] = decoded::DetailHeader::MAGIC;
-
 /// The `endian` byte of every header: little-endian.
 pub(crate) const ENDIAN: u8 = decoded::IndexHeader::ENDIAN;
-
-/// The number of bytes per index event, as recorded in headers, in every wire version.
-pub(crate) const INDEX_EVENT_SIZE: u32 = decoded::IndexHeader::EVENT_SIZE;
 
 impl Wire {
     /// Returns the `detail_seq` of an index event without a detail: `ATF_NO_DETAIL_SEQ`.

@@ -58,7 +58,6 @@ use crate::error::{Result, at};
 
 mod disk;
 mod event;
-mod held;
 #[cfg(feature = "testing")]
 mod memory;
 mod names;
@@ -73,14 +72,14 @@ mod thread;
 
 #[doc(hidden)]
 pub use disk::{Disk, brief_disk};
-pub use event::{Detail, Event, Link, ThreadSummary};
+pub use event::{Detail, Event, Link, SessionTotals, ThreadSummary};
 #[cfg(feature = "testing")]
 pub use memory::{Fate, Memory, Step};
 pub use names::{add_symbols, set_ended_by};
 pub use options::{Durability, WriteOptions};
 #[doc(hidden)]
 pub use session::SessionFiles;
-pub use session::{SessionTotals, SessionWriter, session_name};
+pub use session::{SessionWriter, session_name};
 #[doc(hidden)]
 pub use storage::{Storage, StorageFile};
 pub use thread::{ReservedDetail, ThreadWriter};

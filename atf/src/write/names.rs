@@ -5,7 +5,7 @@ use std::path::Path;
 use super::replace::replace;
 use super::section::write_whole;
 use super::storage::DiskFile;
-use super::{Disk, Storage, at};
+use super::{Disk, Storage, StorageFile, at};
 use crate::error::Result;
 use crate::files::{MANIFEST_FILE, MANIFEST_PART};
 use crate::manifest::{self, Symbol};
@@ -52,9 +52,10 @@ fn change_in(folder: &Path, new: impl FnOnce(&[u8]) -> Result<Vec<u8>>) -> Resul
     let part = folder.join(MANIFEST_PART);
     let create = || {
         let mode = Mode::read(&path).map_err(at(&path))?;
-        let mut file = DiskFile(Disk.create_file(&part).map_err(at(&part))?);
-        mode.set_on(&file.0).map_err(at(&part))?;
-        write_whole(&mut file, &part, 0, &new)?;
+        let file = Disk.create_file(&part).map_err(at(&part))?;
+        mode.set_on(&file).map_err(at(&part))?;
+        let mut file: Box<dyn StorageFile> = Box::new(DiskFile(file));
+        write_whole(&mut *file, &part, 0, &new)?;
         Ok(file)
     };
     replace(&Disk, &path, &part, true, create).map(drop)

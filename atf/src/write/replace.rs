@@ -9,20 +9,20 @@ use crate::error::Result;
 /// Replaces the file at `path` with the one that `create` writes at `part`, in the same folder.
 /// If `is_durable`, the new file survives a power loss. After an error, the old file is still in
 /// place, unless only syncing the folder failed.
-pub(super) fn replace<F: AsMut<dyn StorageFile>>(
+pub(super) fn replace(
     storage: &dyn Storage,
     path: &Path,
     part: &Path,
     is_durable: bool,
-    create: impl FnOnce() -> Result<F>,
-) -> Result<F> {
+    create: impl FnOnce() -> Result<Box<dyn StorageFile>>,
+) -> Result<Box<dyn StorageFile>> {
     // A killed process may have left this file.
     if storage.exists(part).map_err(at(part))? {
         storage.remove(part).map_err(at(part))?;
     }
     let created = create().and_then(|mut file| {
         if is_durable {
-            sync(file.as_mut()).map_err(at(part))?;
+            sync(&mut *file).map_err(at(part))?;
         }
         storage.rename(part, path).map_err(at(path))?;
         Ok(file)

@@ -114,18 +114,12 @@ impl Journal {
             magic: RingHeader::MAGIC,
             endian: RingHeader::ENDIAN,
             version: options.wire.version(),
-            _reserved1: [0; 2],
             thread_id: thread_id.into(),
-            _reserved2: 0.into(),
             index_capacity: found.into(),
             index_start: (HEADER_SIZE as u64).into(),
-            index_size: 0.into(),
-            index_checksum: 0.into(),
-            detail_checksum: 0.into(),
             detail_capacity: found.into(),
             detail_start: (HEADER_SIZE as u64).into(),
-            detail_size: 0.into(),
-            _reserved3: [0; 56],
+            ..zerocopy::FromZeros::new_zeroed()
         };
         let file = storage.create_file(&path);
         match file.and_then(|file| JournalArea::create(file, &header, capacity)) {

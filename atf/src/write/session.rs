@@ -3,7 +3,6 @@
 mod name;
 mod segment;
 mod stored;
-mod totals;
 
 use std::fs;
 use std::io;
@@ -12,7 +11,10 @@ use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use super::registry::{Entry, Registration, Shared, lock};
-use super::{Disk, Durability, Storage, ThreadWriter, WriteOptions, at, create_held, sync_name};
+use super::{
+    Disk, Durability, SessionTotals, Storage, ThreadWriter, WriteOptions, at, create_held,
+    sync_name,
+};
 use crate::clock::TimingAnchor;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{MANIFEST_FILE, THREAD_FOLDER, thread_id};
@@ -21,7 +23,6 @@ use stored::Written;
 
 pub use name::session_name;
 pub use segment::SessionFiles;
-pub use totals::SessionTotals;
 
 /// A writer for a session: a `thread_N` folder for each thread, and `manifest.json`.
 ///

@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
+use atf::follow::Polled;
 use atf::index::IndexReader;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::{End, FollowedDetail, FollowedIndex};
+use crate::{FollowedDetail, FollowedIndex};
 use atf_samples::files::{DetailFile, DetailRecord, EventRecord, IndexFile};
 
 /// Generates numbers that look like parts of a footer, and arbitrary ones.
@@ -111,7 +112,7 @@ proptest! {
         prop_assert_eq!(&followed.events[..], &read[..followed.events.len()]);
         // A footer finalizes a file even if the header still looks like a placeholder.
         followed.drain();
-        prop_assert_eq!(followed.drain(), End::Finalized);
+        prop_assert_eq!(followed.drain(), Polled::Finalized);
         prop_assert_eq!(followed.events, read);
     }
 
@@ -133,7 +134,7 @@ proptest! {
         }
         followed.written.resize(bytes.len() as u64);
         followed.written.patch(0, &file.header());
-        prop_assert_eq!(followed.drain(), End::Finalized);
+        prop_assert_eq!(followed.drain(), Polled::Finalized);
         prop_assert_eq!(followed.records(), file.events);
     }
 }

@@ -4,7 +4,7 @@ use atf::ErrorKind;
 use atf::detail::DetailReader;
 use atf::follow::Polled;
 
-use crate::{End, FollowedDetail};
+use crate::FollowedDetail;
 use atf_samples::files::{DetailFile, DetailRecord};
 
 /// The footer's magic, `2DTA`. If it is read as an event's length, that length is more than a
@@ -24,7 +24,7 @@ fn an_ordinary_event_is_returned_once_its_last_byte_is_written() {
         let mut followed = FollowedDetail::new();
         for byte in file.without_footer() {
             followed.written.append(&[byte]);
-            assert_eq!(followed.drain(), End::NotYet);
+            assert_eq!(followed.drain(), Polled::NotYet);
             assert_eq!(followed.events.len(), whole(&file, followed.written.size()));
         }
         let finalized = DetailFile::finalized(version, 9);
@@ -33,7 +33,7 @@ fn an_ordinary_event_is_returned_once_its_last_byte_is_written() {
             followed.written.patch(offset as u64, &[*byte]);
             followed.drain();
         }
-        assert_eq!(followed.drain(), End::Finalized);
+        assert_eq!(followed.drain(), Polled::Finalized);
         assert_eq!(followed.records(), file.events);
         assert!(followed.follower.framing_problem().is_none());
         let reader = DetailReader::from_bytes(followed.written.bytes()).unwrap();
@@ -52,7 +52,7 @@ fn a_damaged_footer_is_never_an_event() {
         assert_eq!(&footer[..4], MAGIC);
         let bytes = [file.without_footer(), footer, vec![1; 100]].concat();
         let mut followed = FollowedDetail::new().with(&bytes);
-        assert_eq!(followed.drain(), End::NotYet);
+        assert_eq!(followed.drain(), Polled::NotYet);
         assert_eq!(followed.records(), file.events);
         assert!(!followed.follower.has_footer());
     }
@@ -67,7 +67,7 @@ fn damage_in_a_finalized_file_is_reported_as_by_a_reader() {
         let mut followed = FollowedDetail::new().with(&file.bytes());
         followed.written.patch(place, &length.to_le_bytes());
         let reported = followed.try_drain().unwrap_err();
-        assert_eq!(followed.drain(), End::Finalized);
+        assert_eq!(followed.drain(), Polled::Finalized);
         assert_eq!(followed.records(), file.events[..3]);
         let problem = followed.follower.framing_problem().unwrap();
         assert_eq!(reported.kind(), problem.kind());
@@ -122,7 +122,7 @@ fn assert_given(stated: Stated, after: &[Vec<u8>], count: usize) {
     }
     let mut followed =
         FollowedDetail::new().with(&[file.without_footer(), after.concat()].concat());
-    assert_eq!(followed.drain(), End::NotYet);
+    assert_eq!(followed.drain(), Polled::NotYet);
     let size = after.concat().len();
     assert_eq!(followed.events.len(), count, "{stated:?}, {size} bytes");
 }
@@ -196,7 +196,7 @@ fn a_footer_without_its_magic_is_an_event_once_bytes_follow_it() {
 fn a_header_that_disagrees_with_the_footer_ends_the_file_at_the_second_poll() {
     let mut file = DetailFile::finalized(1, 5);
     let mut followed = FollowedDetail::new().with(&file.clone().placeholder().bytes());
-    assert_eq!(followed.drain(), End::NotYet);
+    assert_eq!(followed.drain(), Polled::NotYet);
     // As long as the header is a placeholder, polling again changes nothing.
     assert_eq!(followed.follower.poll().unwrap(), Polled::NotYet);
     file.header_count = 4;
@@ -223,7 +223,7 @@ fn bytes_before_a_verified_footer_that_are_not_events_are_reported_as_by_a_reade
             FollowedDetail::new().with(&[file.header(), section, file.footer()].concat());
         // The follower reports them only once.
         followed.try_drain().unwrap_err();
-        assert_eq!(followed.drain(), End::Finalized);
+        assert_eq!(followed.drain(), Polled::Finalized);
         assert_eq!(followed.events.len(), 5);
         let reader = DetailReader::from_bytes(followed.written.bytes()).unwrap();
         let problem = followed.follower.framing_problem().unwrap();

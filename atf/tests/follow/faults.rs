@@ -2,18 +2,18 @@
 
 use std::fs;
 
-use atf::follow::{DetailFollower, IndexFollower};
+use atf::follow::{DetailFollower, IndexFollower, Polled};
 use atf::{Error, ErrorKind};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::{End, FollowedDetail, FollowedIndex, Written};
+use crate::{FollowedDetail, FollowedIndex, Written};
 use atf_samples::files::{DetailFile, IndexFile};
 
 fn followed(file: &IndexFile) -> (Written, IndexFollower) {
     let bytes = file.clone().placeholder().without_footer();
     let mut followed = FollowedIndex::new().with(&bytes);
-    assert_eq!(followed.drain(), End::NotYet);
+    assert_eq!(followed.drain(), Polled::NotYet);
     assert_eq!(followed.events.len(), file.events.len());
     (followed.written, followed.follower)
 }
@@ -21,16 +21,16 @@ fn followed(file: &IndexFile) -> (Written, IndexFollower) {
 fn followed_details(file: &DetailFile) -> (Written, DetailFollower) {
     let bytes = file.clone().placeholder().without_footer();
     let mut followed = FollowedDetail::new().with(&bytes);
-    assert_eq!(followed.drain(), End::NotYet);
+    assert_eq!(followed.drain(), Polled::NotYet);
     assert_eq!(followed.events.len(), file.events.len());
     (followed.written, followed.follower)
 }
 
 /// Replaces a followed file with another one.
-fn replace(written: &Written, bytes: Vec<u8>) {
-    let other = written.folder.path().join("other");
-    fs::write(&other, bytes).unwrap();
-    fs::rename(&other, written.path()).unwrap();
+fn replace(written: &Written, bytes: &[u8]) {
+    let other = Written::new();
+    other.append(bytes);
+    other.0.persist(written.path()).unwrap();
 }
 
 /// Asserts what an error is about.
@@ -55,7 +55,7 @@ fn a_file_truncated_below_the_returned_events_is_an_error_at_its_end() {
     let error = follower.poll().unwrap_err();
     let kind = ErrorKind::UnexpectedEnd { missing: 1 };
     assert_error(&error, &kind, None, 64 + 32 * 9 - 1);
-    assert_eq!(error.path(), Some(&*written.path()));
+    assert_eq!(error.path(), Some(written.path()));
     written.resize(10);
     let error = follower.poll().unwrap_err();
     assert!(matches!(
@@ -75,7 +75,7 @@ fn a_file_truncated_below_the_returned_events_is_an_error_at_its_end() {
 fn another_file_at_the_path_is_an_error() {
     let file = IndexFile::finalized(1, 9);
     let (written, mut follower) = followed(&file);
-    replace(&written, file.bytes());
+    replace(&written, &file.bytes());
     assert_eq!(follower.poll().unwrap_err().kind(), &ErrorKind::Replaced);
     fs::remove_file(written.path()).unwrap();
     let error = follower.poll().unwrap_err();
@@ -83,7 +83,7 @@ fn another_file_at_the_path_is_an_error() {
 
     let file = DetailFile::finalized(1, 9);
     let (written, mut follower) = followed_details(&file);
-    replace(&written, file.bytes());
+    replace(&written, &file.bytes());
     assert_eq!(follower.poll().unwrap_err().kind(), &ErrorKind::Replaced);
 }
 
@@ -184,7 +184,7 @@ fn a_file_of_another_kind_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let error = IndexFollower::new(folder.path()).poll().unwrap_err();
     assert_eq!(error.kind(), &ErrorKind::NotRegular { found: "folder" });
-    let written = Written::new("index.atf");
+    let written = Written::new();
     written.append(&DetailFile::finalized(1, 1).bytes());
     let error = IndexFollower::new(written.path()).poll().unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::BadMagic { .. }));

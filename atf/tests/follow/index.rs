@@ -1,11 +1,11 @@
 //! Follows `index.atf`.
 
-use atf::follow::IndexFollower;
+use atf::follow::{IndexFollower, Polled};
 use atf::index::IndexReader;
 use atf::{Checksum, ErrorKind};
 
+use crate::FollowedIndex;
 use crate::support_events::expected;
-use crate::{End, FollowedIndex};
 use atf_samples::files::IndexFile;
 
 #[test]
@@ -15,7 +15,7 @@ fn an_ordinary_event_is_returned_once_its_last_byte_is_written() {
         let mut followed = FollowedIndex::new();
         for (size, byte) in file.without_footer().iter().enumerate() {
             followed.written.append(&[*byte]);
-            assert_eq!(followed.drain(), End::NotYet);
+            assert_eq!(followed.drain(), Polled::NotYet);
             assert_eq!(followed.events.len(), (size + 1).saturating_sub(64) / 32);
         }
         assert_eq!(followed.events, expected(&file));
@@ -28,7 +28,7 @@ fn an_ordinary_event_is_returned_once_its_last_byte_is_written() {
             followed.drain();
             assert_eq!(followed.events, expected(&file));
         }
-        assert_eq!(followed.drain(), End::Finalized);
+        assert_eq!(followed.drain(), Polled::Finalized);
         let header = followed.follower.header().unwrap();
         assert_eq!(header.thread_id, whole.thread_id);
         let reader = IndexReader::from_bytes(followed.written.bytes()).unwrap();
@@ -46,11 +46,11 @@ fn a_file_that_appears_late_is_awaited() {
         follower: IndexFollower::new(&path),
         ..FollowedIndex::new()
     };
-    assert_eq!(followed.drain(), End::NotYet);
+    assert_eq!(followed.drain(), Polled::NotYet);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    assert_eq!(followed.drain(), End::NotYet);
+    assert_eq!(followed.drain(), Polled::NotYet);
     std::fs::write(&path, file.bytes()).unwrap();
-    assert_eq!(followed.drain(), End::Finalized);
+    assert_eq!(followed.drain(), Polled::Finalized);
     assert_eq!(followed.events, expected(&file));
     assert_eq!(followed.follower.checksum(), Checksum::Good);
 }
@@ -67,7 +67,7 @@ fn a_damaged_footer_is_never_an_event() {
             let mut followed = FollowedIndex::new().with(&file.without_footer());
             for bytes in footer.chunks(piece) {
                 followed.written.append(bytes);
-                assert_eq!(followed.drain(), End::NotYet);
+                assert_eq!(followed.drain(), Polled::NotYet);
                 assert_eq!(followed.events, expected(&file));
             }
             assert!(!followed.follower.has_footer());
@@ -83,7 +83,7 @@ fn a_stated_footer_with_a_wrong_count_is_never_an_event_whatever_follows_it() {
         file.header_count += 1;
         file.footer_count += 2;
         let mut followed = FollowedIndex::new().with(&[file.bytes(), vec![0xee; 200]].concat());
-        assert_eq!(followed.drain(), End::NotYet);
+        assert_eq!(followed.drain(), Polled::NotYet);
         assert_eq!(followed.events, expected(&file));
     }
 }
@@ -99,10 +99,10 @@ fn an_event_whose_function_id_is_its_position_waits_for_the_bytes_after_it() {
         let file = IndexFile::new(version, events);
         let bytes = file.clone().placeholder().without_footer();
         let mut followed = FollowedIndex::new().with(&bytes);
-        assert_eq!(followed.drain(), End::NotYet);
+        assert_eq!(followed.drain(), Polled::NotYet);
         assert_eq!(followed.events, expected(&file)[..8]);
         followed.written.append(&file.bytes()[bytes.len()..]);
-        assert_eq!(followed.drain(), End::NotYet);
+        assert_eq!(followed.drain(), Polled::NotYet);
         assert_eq!(followed.events, expected(&file));
     }
 }
@@ -115,13 +115,13 @@ fn events_after_zeros_wait_for_the_footer() {
         let mut bytes = file.clone().placeholder().without_footer();
         bytes[64 + 32 * 4..64 + 32 * 6].fill(0);
         let mut followed = FollowedIndex::new().with(&bytes);
-        assert_eq!(followed.drain(), End::NotYet);
+        assert_eq!(followed.drain(), Polled::NotYet);
         assert_eq!(followed.events, expected(&file)[..3]);
         followed.written.append(&file.footer());
         followed.written.patch(0, &file.header());
         let error = followed.try_drain().unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::ChecksumMismatch { .. }));
-        assert_eq!(followed.drain(), End::Finalized);
+        assert_eq!(followed.drain(), Polled::Finalized);
         let reader = IndexReader::from_bytes(followed.written.bytes()).unwrap();
         let read: Vec<_> = reader.events_in(..).map(Result::unwrap).collect();
         assert_eq!(followed.events, read);
@@ -146,11 +146,11 @@ fn events_at_an_unusual_offset_wait_for_the_footer_that_proves_it() {
     ];
     for piece in pieces {
         followed.written.append(&piece);
-        assert_eq!(followed.drain(), End::NotYet);
+        assert_eq!(followed.drain(), Polled::NotYet);
         assert!(followed.events.is_empty());
     }
     followed.written.patch(0, &file.header());
-    assert_eq!(followed.drain(), End::Finalized);
+    assert_eq!(followed.drain(), Polled::Finalized);
     assert_eq!(followed.events, expected(&file));
 }
 
@@ -159,19 +159,19 @@ fn events_at_an_unusual_offset_wait_for_the_footer_that_proves_it() {
 fn a_long_file_is_returned_in_pieces_of_bounded_size() {
     let file = IndexFile::finalized(1, 20_000);
     let mut followed = FollowedIndex::new().with(&file.clone().placeholder().bytes());
-    while let atf::follow::Polled::New(new) = followed.follower.poll().unwrap() {
+    while let Polled::New(new) = followed.follower.poll().unwrap() {
         assert!(new.len() <= 4096);
         followed.events.extend(new.iter());
     }
     assert_eq!(followed.events, expected(&file));
     followed.written.patch(0, &file.header());
-    assert_eq!(followed.drain(), End::Finalized);
+    assert_eq!(followed.drain(), Polled::Finalized);
     assert_eq!(followed.follower.checksum(), Checksum::Good);
     let mut from_the_end = FollowedIndex {
         follower: IndexFollower::new(followed.written.path()),
         ..FollowedIndex::new()
     };
-    assert_eq!(from_the_end.drain(), End::Finalized);
+    assert_eq!(from_the_end.drain(), Polled::Finalized);
     assert_eq!(from_the_end.events, followed.events);
 }
 
@@ -183,11 +183,11 @@ fn a_header_that_disagrees_with_the_footer_ends_the_file_once_it_is_stable() {
     header.header_count = 4;
     let mut followed = FollowedIndex::new().with(&file.clone().placeholder().without_footer());
     followed.written.patch(0, &header.header());
-    assert_eq!(followed.drain(), End::NotYet);
+    assert_eq!(followed.drain(), Polled::NotYet);
     followed.written.append(&file.footer()[..40]);
-    assert_eq!(followed.drain(), End::NotYet);
+    assert_eq!(followed.drain(), Polled::NotYet);
     followed.written.append(&file.footer()[40..]);
-    assert_eq!(followed.drain(), End::Finalized);
+    assert_eq!(followed.drain(), Polled::Finalized);
     assert_eq!(followed.events, expected(&file));
 }
 
@@ -201,9 +201,9 @@ fn an_empty_file_is_finalized_even_if_its_footer_is_seen_before_its_header() {
         bytes[8..12].fill(0);
         bytes[40..48].fill(0);
         let mut followed = FollowedIndex::new().with(&bytes);
-        assert_eq!(followed.drain(), End::NotYet);
+        assert_eq!(followed.drain(), Polled::NotYet);
         followed.written.patch(40, &64_u64.to_le_bytes());
-        assert_eq!(followed.drain(), End::Finalized);
+        assert_eq!(followed.drain(), Polled::Finalized);
         assert_eq!(followed.follower.next_seq(), 0);
     }
 }
@@ -215,11 +215,11 @@ fn an_empty_file_is_finalized_once_its_preallocated_space_is_removed() {
         bytes[8..12].fill(0);
         let mut followed = FollowedIndex::new();
         followed.written.resize(600);
-        assert_eq!(followed.drain(), End::NotYet);
+        assert_eq!(followed.drain(), Polled::NotYet);
         followed.written.patch(0, &bytes);
-        assert_eq!(followed.drain(), End::NotYet);
+        assert_eq!(followed.drain(), Polled::NotYet);
         followed.written.resize(bytes.len() as u64);
-        assert_eq!(followed.drain(), End::Finalized);
+        assert_eq!(followed.drain(), Polled::Finalized);
     }
 }
 
@@ -231,9 +231,9 @@ fn a_footer_in_preallocated_space_counts_once_something_else_confirms_it() {
         let file = IndexFile::new(version, vec![]).placeholder();
         let mut followed = FollowedIndex::new().with(&file.header());
         followed.written.resize(size);
-        assert_eq!(followed.drain(), End::NotYet);
+        assert_eq!(followed.drain(), Polled::NotYet);
         followed.written.patch(64, &file.footer());
-        assert_eq!(followed.drain(), End::NotYet);
+        assert_eq!(followed.drain(), Polled::NotYet);
         assert!(followed.events.is_empty());
     }
 }
@@ -245,5 +245,5 @@ fn events_that_begin_past_the_end_of_the_file_are_awaited() {
         ..IndexFile::finalized(1, 3).placeholder()
     };
     let mut followed = FollowedIndex::new().with(&file.header());
-    assert_eq!(followed.drain(), End::NotYet);
+    assert_eq!(followed.drain(), Polled::NotYet);
 }

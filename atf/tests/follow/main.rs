@@ -12,37 +12,29 @@ mod index;
 mod session;
 mod thread;
 
-use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
-use std::path::PathBuf;
+use std::path::Path;
 
 use atf::detail::DetailEvent;
 use atf::follow::{DetailFollower, IndexFollower, Polled};
 use atf::index::IndexEvent;
 use atf_samples::files::DetailRecord;
+use tempfile::NamedTempFile;
 
 /// A file that a test writes in pieces.
-struct Written {
-    folder: tempfile::TempDir,
-    file: File,
-    name: &'static str,
-}
+struct Written(NamedTempFile);
 
 impl Written {
-    fn new(name: &'static str) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let mut options = OpenOptions::new();
-        let options = options.read(true).write(true).create_new(true);
-        let file = options.open(folder.path().join(name)).unwrap();
-        Self { folder, file, name }
+    fn new() -> Self {
+        Self(NamedTempFile::new().unwrap())
     }
 
-    fn path(&self) -> PathBuf {
-        self.folder.path().join(self.name)
+    fn path(&self) -> &Path {
+        self.0.path()
     }
 
     fn size(&self) -> u64 {
-        self.file.metadata().unwrap().len()
+        self.0.as_file().metadata().unwrap().len()
     }
 
     fn append(&self, bytes: &[u8]) {
@@ -50,25 +42,18 @@ impl Written {
     }
 
     fn patch(&self, offset: u64, bytes: &[u8]) {
-        let mut file = &self.file;
+        let mut file = self.0.as_file();
         file.seek(SeekFrom::Start(offset)).unwrap();
         file.write_all(bytes).unwrap();
     }
 
     fn resize(&self, size: u64) {
-        self.file.set_len(size).unwrap();
+        self.0.as_file().set_len(size).unwrap();
     }
 
     fn bytes(&self) -> Vec<u8> {
         std::fs::read(self.path()).unwrap()
     }
-}
-
-/// The outcome of polling a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
-    NotYet,
-    Finalized,
 }
 
 /// A file that a test writes, its follower, and the events returned so far.
@@ -92,7 +77,7 @@ type FollowedDetail = Followed<DetailFollower, (DetailEvent, Vec<u8>)>;
 
 impl FollowedIndex {
     fn new() -> Self {
-        let written = Written::new("index.atf");
+        let written = Written::new();
         Self {
             follower: IndexFollower::new(written.path()),
             written,
@@ -101,7 +86,7 @@ impl FollowedIndex {
     }
 
     /// Takes all events that are certain.
-    fn try_drain(&mut self) -> atf::Result<End> {
+    fn try_drain(&mut self) -> atf::Result<Polled<()>> {
         loop {
             assert_eq!(self.follower.next_seq(), self.events.len() as u64);
             match self.follower.poll()? {
@@ -109,20 +94,20 @@ impl FollowedIndex {
                     assert!(!new.is_empty());
                     self.events.extend(new.iter());
                 }
-                Polled::NotYet => return Ok(End::NotYet),
-                Polled::Finalized => return Ok(End::Finalized),
+                Polled::NotYet => return Ok(Polled::NotYet),
+                Polled::Finalized => return Ok(Polled::Finalized),
             }
         }
     }
 
-    fn drain(&mut self) -> End {
+    fn drain(&mut self) -> Polled<()> {
         self.try_drain().unwrap()
     }
 }
 
 impl FollowedDetail {
     fn new() -> Self {
-        let written = Written::new("detail.atf");
+        let written = Written::new();
         Self {
             follower: DetailFollower::new(written.path()),
             written,
@@ -131,7 +116,7 @@ impl FollowedDetail {
     }
 
     /// Takes all events that are certain, with their payloads.
-    fn try_drain(&mut self) -> atf::Result<End> {
+    fn try_drain(&mut self) -> atf::Result<Polled<()>> {
         loop {
             assert_eq!(self.follower.next_seq(), self.events.len() as u64);
             match self.follower.poll()? {
@@ -141,13 +126,13 @@ impl FollowedDetail {
                     assert_eq!(read, payload.len());
                     self.events.push((event, payload));
                 }
-                Polled::NotYet => return Ok(End::NotYet),
-                Polled::Finalized => return Ok(End::Finalized),
+                Polled::NotYet => return Ok(Polled::NotYet),
+                Polled::Finalized => return Ok(Polled::Finalized),
             }
         }
     }
 
-    fn drain(&mut self) -> End {
+    fn drain(&mut self) -> Polled<()> {
         self.try_drain().unwrap()
     }
 

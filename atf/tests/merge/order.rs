@@ -41,6 +41,7 @@ proptest! {
     fn events_come_by_time_then_thread_then_position(
         threads in threads(true),
         version in 1..3_u8,
+        parts in 0..9_usize,
     ) {
         let mut sorted: Vec<_> = threads
             .iter()
@@ -52,6 +53,7 @@ proptest! {
         for found in both_ways(&threads, version) {
             prop_assert_eq!(&found, &sorted);
         }
+        prop_assert_eq!(&joined(&merge(&threads, 1), parts), &sorted);
     }
 
     #[test]
@@ -75,11 +77,13 @@ proptest! {
     fn a_thread_that_goes_back_in_time_keeps_its_order(
         threads in threads(false),
         version in 1..3_u8,
+        parts in 0..9_usize,
     ) {
         let expected = expected(&threads, 0..=u64::MAX);
         for found in both_ways(&threads, version) {
             prop_assert_eq!(&found, &expected);
         }
+        prop_assert_eq!(&joined(&merge(&threads, 1), parts), &expected);
     }
 
     #[test]
@@ -93,15 +97,6 @@ proptest! {
         prop_assert_eq!(&places(of(merge(&threads, 1)).events()), &expected);
         prop_assert_eq!(&places(of(merge(&threads, 2)).buffer_budget(0).into_events()), &expected);
         prop_assert_eq!(&joined(&of(merge(&threads, 2)), 3), &expected);
-    }
-
-    #[test]
-    fn concatenated_partitions_are_the_whole(
-        threads in prop_oneof![threads(true), threads(false)],
-        count in 0..9_usize,
-    ) {
-        let expected = expected(&threads, 0..=u64::MAX);
-        prop_assert_eq!(&joined(&merge(&threads, 1), count), &expected);
     }
 }
 

@@ -3,9 +3,8 @@
 use atf::detail::DetailReader;
 use atf::{Checksum, Completeness, CountSource};
 
-use crate::details;
-use crate::ways;
-use atf_samples::files::{DetailFile, DetailRecord};
+use crate::{details, ways};
+use atf_samples::files::{DetailFile, DetailRecord, padded};
 
 pub(crate) fn open(file: &DetailFile) -> DetailReader {
     ways::detail(file.bytes()).unwrap()
@@ -138,5 +137,27 @@ fn size_hints_are_never_exceeded() {
         let (least, most) = events.size_hint();
         assert!(least <= left && most == Some(left), "{left}");
         assert_eq!(events.next().is_some(), left > 0);
+    }
+}
+
+/// Like the test of `index.atf`.
+#[test]
+fn a_detail_file_with_zeros_after_any_cut_has_its_whole_events_and_at_most_the_torn_one() {
+    for version in [1, 2] {
+        let file = DetailFile::finalized(version, 9).placeholder();
+        let bytes = file.bytes();
+        let places = file.places();
+        for size in 64..bytes.len() {
+            let cut = DetailReader::from_bytes(padded(&bytes[..size], 4096 + size % 130)).unwrap();
+            let is_whole = |end: &&u64| **end <= size as u64;
+            let whole = places[1..].iter().filter(is_whole).count();
+            let read = details(&cut);
+            assert_eq!(read[..whole], file.events[..whole], "{size} bytes");
+            // The timestamp is the last field of an event's header.
+            let torn = places.get(whole);
+            let has_timestamp = torn.is_some_and(|start| size as u64 > start + 16);
+            let most = whole + usize::from(has_timestamp);
+            assert!(read.len() <= most, "{size} bytes");
+        }
     }
 }

@@ -9,7 +9,6 @@ mod claims;
 mod corpus;
 mod detail;
 mod index;
-mod index_tail;
 mod lookups;
 mod manifest;
 mod many_events;
@@ -23,7 +22,6 @@ mod symbols;
 mod third_party;
 mod time;
 mod ways;
-mod zeros;
 
 use std::num::NonZero;
 

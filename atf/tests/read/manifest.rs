@@ -20,53 +20,40 @@ fn kinds_of(manifest: &Manifest) -> Vec<ErrorKind> {
 }
 
 #[test]
-fn a_manifest_from_a_tracer_in_the_field_is_read() {
-    let text = r#"{
-        "threads": [{"id": 4294967295, "has_detail": false}, {"id": 0}],
+fn every_part_of_a_manifest_is_read_and_written() {
+    let text = r#"{"threads": [
+        {"id": 1, "name": "caf\u00e9", "has_detail": false, "lost_events":
+         {"count": 18446744073709551615, "first_ns": 0, "last_ns": 9}, "lost_details":
+         {"last_ns": 8, "first_ns": 7, "count": 1}}, {"id": 4294967295}],
         "time_start_ns": 18446744073709551615, "time_end_ns": 0, "clock_type": 3,
         "modules": [{"module_id": 7, "path": "/a \"b\"", "base_address": "0xffffffffffffffff",
-                     "size": 5, "uuid": "u"}],
+                     "size": 5, "uuid": "u", "function_offsets": true}, {"module_id": 8}],
         "symbols": [{"function_id": "0x0000000700000001", "module_id": 7, "symbol_index": 1,
                      "name": "caf\u00e9"}],
-        "format_version": "2.1"
-    }"#;
-    let manifest = Manifest::parse(text.as_bytes());
-    assert_eq!(manifest.problem_count, 0, "{:?}", manifest.problems);
-    assert_eq!(manifest.threads[0].id, u32::MAX);
-    assert_eq!(manifest.threads[0].has_detail, Some(false));
-    assert_eq!(manifest.threads[1].has_detail, None);
-    let times = (manifest.time_start_ns, manifest.time_end_ns);
-    assert_eq!(times, (Some(u64::MAX), Some(0)));
-    assert_eq!(manifest.clock_type, Some(Clock::BOOTTIME));
-    let module = Module::new(7).path("/a \"b\"").base_address(u64::MAX);
-    assert_eq!(manifest.modules, [module.size(5).uuid("u")]);
-    assert_eq!(manifest.symbols, [Symbol::new(0x7_0000_0001, "café")]);
-}
-
-#[test]
-fn names_losses_offsets_and_anchors_are_read_and_written() {
-    let text = r#"{"threads": [
-        {"id": 1, "name": "caf\u00e9", "lost_events": {"count": 18446744073709551615,
-         "first_ns": 0, "last_ns": 9}, "lost_details": {"last_ns": 8, "first_ns": 7, "count": 1}},
-        {"id": 2}],
-        "modules": [{"module_id": 7, "function_offsets": true}, {"module_id": 8}],
         "timing_anchors": [
         {"host_time_ns": 5, "media_time": -9223372036854775808, "media_timescale": 2147483647},
         {"host_time_ns": 6, "media_time": 9223372036854775807, "media_timescale": 1}],
         "lost_events": {"count": 2, "first_ns": 3, "last_ns": 4}, "ended_by": "SIGSEGV",
-        "unwritten_events": 18446744073709551615, "clock_error_ns": 0}"#;
+        "unwritten_events": 18446744073709551615, "clock_error_ns": 0, "format_version": "2.1"}"#;
     let check = |manifest: &Manifest| {
         assert_eq!(manifest.problem_count, 0, "{:?}", manifest.problems);
         let [first, second] = &manifest.threads[..] else {
             panic!("two threads")
         };
         assert_eq!(first.name.as_deref(), Some("café"));
+        assert_eq!(first.has_detail, Some(false));
         assert_eq!(first.lost_events, Some(Loss::new(u64::MAX, 0, 9)));
         assert_eq!(first.lost_details, Some(Loss::new(1, 7, 8)));
-        assert_eq!((&second.name, second.lost_events), (&None, None));
+        assert_eq!((second.id, &second.name), (u32::MAX, &None));
+        assert_eq!((second.has_detail, second.lost_events), (None, None));
         assert_eq!(second.lost_details, None);
-        let offsets = manifest.modules.iter().map(|m| m.function_offsets);
-        assert_eq!(offsets.collect::<Vec<_>>(), [Some(true), None]);
+        let times = (manifest.time_start_ns, manifest.time_end_ns);
+        assert_eq!(times, (Some(u64::MAX), Some(0)));
+        assert_eq!(manifest.clock_type, Some(Clock::BOOTTIME));
+        let module = Module::new(7).path("/a \"b\"").base_address(u64::MAX);
+        let module = module.size(5).uuid("u").function_offsets(true);
+        assert_eq!(manifest.modules, [module, Module::new(8)]);
+        assert_eq!(manifest.symbols, [Symbol::new(0x7_0000_0001, "café")]);
         let anchor = |ns, value, scale| TimingAnchor::new(ns, MediaTime::new(value, scale));
         let anchors = [anchor(5, i64::MIN, i32::MAX), anchor(6, i64::MAX, 1)];
         assert_eq!(manifest.timing_anchors, anchors);

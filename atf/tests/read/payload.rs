@@ -4,8 +4,7 @@ use atf::detail::{DetailReader, FunctionPayload, LARGEST_FIELDS, fields};
 use atf::{Checksum, ErrorKind};
 
 use crate::detail::open;
-use crate::details;
-use crate::ways;
+use crate::{details, ways};
 use atf_samples::files::{DetailFile, DetailRecord, patched};
 
 #[test]

@@ -32,18 +32,8 @@ fn event((seq, (kind, depth)): (u64, (u8, u32))) -> EventRecord {
 #[test]
 fn both_files_match_the_other_version_and_come_back_from_it_byte_for_byte() {
     // The kinds and depths of the events: a nested call, a call that throws, and another tree.
-    let tree = [
-        (1, 1),
-        (1, 2),
-        (2, 2),
-        (1, 2),
-        (1, 3),
-        (3, 3),
-        (2, 2),
-        (2, 1),
-        (1, 1),
-        (2, 1),
-    ];
+    let kinds = [1, 1, 2, 1, 1, 3, 2, 2, 1, 2];
+    let tree = kinds.into_iter().zip([1, 2, 2, 2, 3, 3, 2, 1, 1, 1]);
     let tree = IndexFile::new(1, (0..).zip(tree).map(event).collect());
     let mut other = IndexFile::finalized(2, 20);
     // Calls and returns alternate, so the computed depth is always 1.

@@ -4,19 +4,16 @@ mod convert;
 #[cfg(unix)]
 mod copies;
 mod cut;
-mod guess;
 mod large;
 mod losses;
 mod manifest;
 mod places;
-mod progress;
 mod ring;
 mod salvage;
 mod scrub;
 mod sessions;
 #[cfg(unix)]
 mod special;
-mod symbols;
 mod text;
 mod thread_ids;
 
@@ -25,6 +22,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use atf::Wire;
+use atf::manifest::Manifest;
 use atf::rewrite::{ConvertOptions, RecoverOptions, Report, ScrubOptions, convert, recover, scrub};
 use atf_samples::files::{IndexFile, crc32c};
 use serde_json::Value;
@@ -94,6 +92,11 @@ impl Places {
         assert!(!second.changed() && second.losses() == 0, "{second}");
         assert_eq!(files(&self.path("out")), files(&self.path("again")));
         report
+    }
+
+    /// Returns the manifest of a session.
+    fn manifest(&self, name: &str) -> Manifest {
+        Manifest::open(self.path(name).join("manifest.json")).unwrap()
     }
 
     /// Returns the sorted names of all entries.

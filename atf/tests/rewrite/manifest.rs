@@ -1,12 +1,14 @@
-//! Tests the manifest of a recovered session.
+//! Tests the manifest of a recovered session, and names from another run's manifest.
 
 use atf::clock::{MediaTime, TimingAnchor};
 use atf::manifest::{Loss, Manifest};
-use atf::rewrite::{CutOptions, RecoverOptions, ScrubOptions, cut, recover, scrub};
+use atf::rewrite::{
+    ConvertOptions, CutOptions, RecoverOptions, Report, ScrubOptions, convert, cut, recover, scrub,
+};
 use atf::session::SessionReader;
 use atf::{Clock, Wire};
 
-use crate::{Places, files, unlinked};
+use crate::{Places, count, files, session_of, unlinked};
 use atf_samples::files::{DetailFile, IndexFile};
 
 #[test]
@@ -56,10 +58,14 @@ fn keys_written_by_another_tool_stay_as_they_are_and_in_order() {
 
 const TIME: u64 = 0x0004_62d5_3c8a_0000;
 
-/// Creates a thread with one event and no details, and a manifest.
+/// Creates a thread with one event and no details.
+fn thread() -> Places {
+    Places::with_index(unlinked(IndexFile::finalized(2, 1)).bytes())
+}
+
+/// Creates such a thread, and a manifest.
 fn session(manifest: &str) -> Places {
-    let index = unlinked(IndexFile::finalized(2, 1)).bytes();
-    let places = Places::with_index(index);
+    let places = thread();
     places.put("in/manifest.json", manifest);
     places
 }
@@ -119,8 +125,7 @@ fn wrong_values_are_repaired_and_reported_as_a_change() {
         let report = places.recover();
         assert!(report.changed(), "{new}: {report}");
         assert!(places.path("out/recovery.json").is_file(), "{new}");
-        let session = SessionReader::open(places.path("out")).unwrap();
-        let found = session.manifest().unwrap();
+        let found = places.manifest("out");
         assert_eq!(found.problem_count, 0, "{new}");
         assert_eq!(found.format_version.as_deref(), Some("2.0"), "{new}");
         let thread = (found.threads[0].id, found.threads[0].has_detail);
@@ -149,8 +154,7 @@ fn additions_from_another_manifest_are_written() {
         let other = Some(Manifest::parse(other.as_bytes()));
         let report = places.recover_by(&RecoverOptions::default().symbols(other));
         assert!(report.changed(), "{report}");
-        let session = SessionReader::open(places.path("out")).unwrap();
-        let found = session.manifest().unwrap();
+        let found = places.manifest("out");
         let counts = (found.modules.len(), found.symbols.len());
         assert_eq!(counts, (modules, symbols));
     }
@@ -263,7 +267,7 @@ fn names_losses_offsets_and_anchors_stay_in_every_copy() {
     places.convert("in", "converted", Wire::V1);
     places.scrub("scrubbed");
     for out in ["out", "converted", "scrubbed"] {
-        let found = Manifest::open(places.path(out).join("manifest.json")).unwrap();
+        let found = places.manifest(out);
         let has_fields = (out != "scrubbed").then_some(true);
         assert_eq!(found.detail_fields, has_fields);
         assert_eq!(found.time_end_ns, Some(TIME));
@@ -293,9 +297,112 @@ fn a_thread_with_two_folders_has_details_if_either_folder_has() {
         let detail = DetailFile::finalized(2, 1).bytes();
         places.put(&format!("in/{with_details}/detail.atf"), detail);
         places.recover();
-        let session = SessionReader::open(places.path("out")).unwrap();
-        let threads = &session.manifest().unwrap().threads;
+        let threads = places.manifest("out").threads;
         let threads: Vec<_> = threads.iter().map(|t| (t.id, t.has_detail)).collect();
         assert_eq!(threads, [(7, Some(true))]);
     }
+}
+
+/// A manifest with modules 1 and 2, both with build ids and named functions.
+const OTHER: &str = r#"{"format_version": "2.1", "threads": [],
+    "modules": [
+        {"module_id": 1, "path": "/app", "base_address": "0x1000", "size": 16, "uuid": "AA-01"},
+        {"module_id": 2, "path": "/lib", "base_address": "0x2000", "size": 16, "uuid": "AA-02"}],
+    "symbols": [
+        {"function_id": "0x0000000100000001", "module_id": 1, "symbol_index": 1, "name": "one"},
+        {"function_id": "0x0000000100000002", "module_id": 1, "symbol_index": 2, "name": "two"},
+        {"function_id": "0x0000000200000001", "module_id": 2, "symbol_index": 1, "name": "three"}
+    ]}"#;
+
+/// Recovers a session with the names of another manifest.
+fn recovered(places: &Places, other: &str) -> Report {
+    let other = Manifest::parse(other.as_bytes());
+    places.recover_twice(&RecoverOptions::default().symbols(Some(other)))
+}
+
+/// Returns the names of the functions.
+fn names(manifest: &Manifest) -> Vec<(u64, &str)> {
+    { manifest.symbols.iter() }
+        .map(|symbol| (symbol.function_id, symbol.name.as_deref().unwrap()))
+        .collect()
+}
+
+const ALL: [(u64, &str); 3] = [
+    (0x1_0000_0001, "one"),
+    (0x1_0000_0002, "two"),
+    (0x2_0000_0001, "three"),
+];
+
+#[test]
+fn a_function_without_a_name_gets_the_other_manifests_name_if_any() {
+    let own = r#"{"format_version": "2.1", "threads": [{"id": 7, "has_detail": false}],
+        "time_start_ns": 1000, "time_end_ns": 1020, "clock_type": 1,
+        "symbols": [{"function_id": "0x0000000100000001", "name": ""},
+            {"function_id": "0x0000000300000001"}]}"#;
+    let places = session(own);
+    let report = recovered(&places, OTHER);
+    let manifest = &session_of(&report)["manifest"];
+    assert_eq!(manifest["symbols_taken"], 3);
+    assert_eq!(manifest["symbols"], 4);
+    let text = report.to_string();
+    assert!(text.contains("repaired: 1 problem, first manifest.json: symbols[0].name: is empty"));
+    // Nothing is lost, so nothing is set aside.
+    let found = files(&places.path("out"));
+    assert!(!found.keys().any(|path| path.contains("unreadable")));
+
+    let places = session(own);
+    let report = places.recover();
+    assert_eq!(report.losses(), 0, "{report}");
+    let text = std::fs::read_to_string(places.path("out/manifest.json")).unwrap();
+    assert!(!text.contains("\"name\""), "{text}");
+    assert!(text.contains("0x0000000300000001"), "{text}");
+}
+
+#[test]
+fn the_sessions_names_are_kept_and_missing_ones_are_added() {
+    let own = r#"{"format_version": "2.1", "threads": [{"id": 7, "has_detail": false}],
+        "modules": [{"module_id": 1, "path": "/app", "base_address": "0x1000", "size": 16,
+            "uuid": "aa-01"}],
+        "symbols": [{"function_id": "0x0000000100000002", "module_id": 1, "symbol_index": 2,
+            "name": "own"}]}"#;
+    let places = session(own);
+    let report = recovered(&places, OTHER);
+    let manifest = &session_of(&report)["manifest"];
+    assert_eq!(manifest["symbols_taken"], 2);
+    assert_eq!(manifest["modules"], 2);
+    assert_eq!(count(manifest, "other_build"), 0);
+    let manifest = places.manifest("out");
+    let mut found = names(&manifest);
+    found.sort_unstable();
+    assert_eq!(found, [ALL[0], (0x1_0000_0002, "own"), ALL[2]]);
+}
+
+#[test]
+fn the_manifests_version_depends_on_the_written_content() {
+    let own = r#"{"format_version": "2.1", "threads": [{"id": 7, "has_detail": false}]}"#;
+    for (other, version) in [("{}", "2.0"), (OTHER, "2.1")] {
+        let places = session(own);
+        recovered(&places, other);
+        let found = places.manifest("out").format_version;
+        assert_eq!(found.as_deref(), Some(version));
+    }
+}
+
+#[test]
+fn a_manifest_without_names_adds_none() {
+    for other in ["", "no JSON", "[]", "{}"] {
+        let places = thread();
+        let report = recovered(&places, other);
+        let manifest = &session_of(&report)["manifest"];
+        assert!(manifest.get("symbols_taken").is_none());
+        assert_eq!(manifest["symbols"], 0);
+    }
+}
+
+#[test]
+fn names_can_be_added_while_converting() {
+    let places = thread();
+    let options = ConvertOptions::default().symbols(Some(Manifest::parse(OTHER.as_bytes())));
+    convert(places.path("in"), places.path("out"), Wire::V1, &options).unwrap();
+    assert_eq!(names(&places.manifest("out")), ALL);
 }

@@ -36,8 +36,9 @@ impl Killed {
         }
     }
 
-    /// Writes the thread's files and returns its ring.
-    fn put(&self, places: &Places) -> Vec<u8> {
+    /// Creates a session with this thread. Also returns the ring.
+    fn session(&self) -> (Places, Vec<u8>) {
+        let places = Places::new();
         let index = IndexFile::finalized(self.version, EVENTS).placeholder();
         let index = index.without_footer();
         let detail = DetailFile::finalized(self.version, DETAILS).placeholder();
@@ -50,7 +51,7 @@ impl Killed {
             &detail[..self.detail_size],
         );
         places.put("in/thread_7/ring.atf", &ring);
-        ring
+        (places, ring)
     }
 }
 
@@ -61,12 +62,11 @@ fn recovered(places: &Places) -> Report {
 #[test]
 fn events_from_a_ring_are_written_and_counted() {
     for (version, torn) in [(1, [0, 0]), (2, [0, 0]), (1, [10, 30]), (2, [10, 30])] {
-        let places = Places::new();
         let mut killed = Killed::new(version);
         // An event that is torn in a file is whole in the ring.
         killed.index_size += torn[0];
         killed.detail_size += torn[1];
-        killed.put(&places);
+        let (places, _) = killed.session();
         let report = recovered(&places);
         let thread = thread_of(&report);
         assert_eq!(thread["events"], json!({"kept": 9, "from_ring": 5}));
@@ -95,8 +95,7 @@ fn events_from_a_ring_are_written_and_counted() {
 #[test]
 fn the_events_of_a_ring_survive_even_if_its_details_do_not_match() {
     for (version, is_deleted) in [(1, false), (2, false), (1, true), (2, true)] {
-        let places = Places::new();
-        let ring = Killed::new(version).put(&places);
+        let (places, ring) = Killed::new(version).session();
         let details = places.path("in/thread_7/detail.atf");
         if is_deleted {
             std::fs::remove_file(details).unwrap();
@@ -123,8 +122,7 @@ fn the_events_of_a_ring_survive_even_if_its_details_do_not_match() {
 #[test]
 fn a_ring_next_to_a_damaged_header_is_salvaged() {
     for version in [1, 2] {
-        let places = Places::new();
-        Killed::new(version).put(&places);
+        let (places, _) = Killed::new(version).session();
         let index = std::fs::read(places.path("in/thread_7/index.atf")).unwrap();
         places.put("in/thread_7/index.atf", patched(&index, 0, b"????"));
         let report = places.recover_by(&RecoverOptions::default().salvage(true));
@@ -140,7 +138,6 @@ fn a_ring_next_to_a_damaged_header_is_salvaged() {
 #[test]
 fn salvage_keeps_the_events_of_a_ring_whose_files_lost_their_ends() {
     for version in [1, 2] {
-        let places = Places::new();
         let whole = Killed::new(version);
         let cut = Killed {
             index_size: 64 + 2 * 32 + 5,
@@ -148,7 +145,7 @@ fn salvage_keeps_the_events_of_a_ring_whose_files_lost_their_ends() {
             detail_size: whole.detail_size - 3,
             ..whole
         };
-        cut.put(&places);
+        let (places, _) = cut.session();
         assert_eq!(recovered(&places).events(), 2);
         let options = RecoverOptions::default().salvage(true);
         let report = recover(places.path("in"), places.path("salvaged"), &options).unwrap();
@@ -164,8 +161,7 @@ fn salvage_keeps_the_events_of_a_ring_whose_files_lost_their_ends() {
 
 #[test]
 fn events_from_a_ring_are_converted_and_scrubbed_like_all_others() {
-    let places = Places::new();
-    Killed::new(1).put(&places);
+    let (places, _) = Killed::new(1).session();
     let thread = thread_of(&places.convert("in", "two", Wire::V2));
     assert_eq!(thread["events"]["from_ring"], 5);
     assert_eq!(count(&thread, "call_depth_lost"), 9);

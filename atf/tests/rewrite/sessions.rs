@@ -5,7 +5,6 @@ use std::io;
 
 use atf::ErrorKind;
 use atf::rewrite::{RecoverOptions, Report, recover};
-use atf::session::SessionReader;
 
 use crate::{Places, files, left_behind, left_paths, session_of, unlinked, without_details};
 use atf_samples::files::{DetailFile, IndexFile};
@@ -331,10 +330,7 @@ fn the_losses_of_an_omitted_thread_stay_in_the_manifest() {
     );
     places.put("in/manifest.json", &manifest);
     let report = places.recover();
-    let lost = |out| {
-        let session = SessionReader::open(places.path(out)).unwrap();
-        session.manifest().unwrap().lost_events.unwrap().count
-    };
+    let lost = |out| places.manifest(out).lost_events.unwrap().count;
     assert_eq!(lost("out"), 567, "{report}");
     // The name exists only in the old manifest.
     let found = files(&places.path("out"));

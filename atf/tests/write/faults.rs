@@ -201,25 +201,6 @@ fn a_write_of_zero_bytes_is_an_error() {
 }
 
 #[test]
-fn a_thread_that_cannot_be_created_leaves_no_files() {
-    for fault in 0..20 {
-        let memory = Memory::new();
-        memory.decide(refuse(fault, io::ErrorKind::PermissionDenied, false));
-        let options = options(Wire::V1, Durability::EachFlush);
-        let made = ThreadWriter::create_on(Arc::new(memory.clone()), "thread_0", 0, &options);
-        let Err(error) = made else {
-            assert!(fault > 4, "the loop reached every step");
-            return;
-        };
-        let denied = ErrorKind::Io(io::ErrorKind::PermissionDenied);
-        assert_eq!(*error.kind(), denied);
-        assert!(memory.paths().is_empty(), "step {fault}");
-        assert!(memory.folders().is_empty(), "step {fault}");
-    }
-    panic!("creating a thread never succeeded");
-}
-
-#[test]
 fn a_manifest_that_cannot_be_written_leaves_the_previous_one() {
     let options = options(Wire::V1, Durability::Finalize);
     for fault in 0..20 {
@@ -251,8 +232,8 @@ fn a_manifest_that_cannot_be_written_leaves_the_previous_one() {
 }
 
 #[test]
-fn a_thread_that_cannot_be_listed_or_created_can_be_retried() {
-    let options = options(Wire::V1, Durability::Finalize);
+fn a_thread_that_cannot_be_listed_or_created_leaves_no_files_and_can_be_retried() {
+    let options = options(Wire::V1, Durability::EachFlush);
     for fault in 0..40 {
         let memory = Memory::new();
         let session =
@@ -271,6 +252,8 @@ fn a_thread_that_cannot_be_listed_or_created_can_be_retried() {
         };
         assert_eq!(listed(), 0, "step {fault}");
         assert_eq!(memory.folders(), [Path::new("session")], "step {fault}");
+        let manifest = Path::new("session/manifest.json");
+        assert_eq!(memory.paths(), [manifest], "step {fault}");
         assert_eq!(session.totals().threads, 0);
         drop(session.thread(3).unwrap());
         assert_eq!(listed(), 1);

@@ -48,69 +48,21 @@ const NAMES: [&str; 2] = ["index.atf", "detail.atf"];
 const INDEX_AT: usize = 128;
 const DETAIL_AT: usize = INDEX_AT + AREA;
 
-/// A call of a writer.
-#[derive(Clone, Copy)]
-enum Call {
-    /// Writes an event without a detail.
-    Event,
-    /// Writes an event with a detail of this size.
-    Pair(usize),
-    /// Writes an event and reserves its detail.
-    Reserve,
-    /// Writes the oldest reserved detail.
-    Detail,
-    /// Drops the oldest reserved detail.
-    Drop,
-    Flush,
-    Finalize,
-}
-
 /// The calls of each run, and the number of moments they produce.
-const RUNS: [(&[Call], u64); 5] = [
+///
+/// `event` writes an event without a detail; `pair`, `small` and `large` write one with a detail of
+/// that size, and `reserve` one whose detail comes later. `detail` writes the oldest reserved
+/// detail, and `drop` drops it.
+const RUNS: [(&str, u64); 5] = [
     // The third detail does not fit into its area, and both areas are emptied before the fourth.
-    (
-        &[
-            Call::Pair(DETAIL),
-            Call::Pair(DETAIL),
-            Call::Pair(DETAIL),
-            Call::Flush,
-            Call::Pair(DETAIL),
-        ],
-        29,
-    ),
+    ("pair pair pair flush pair", 29),
     // A detail is dropped before its event leaves the area, so the links of two events change.
-    (
-        &[
-            Call::Event,
-            Call::Reserve,
-            Call::Detail,
-            Call::Reserve,
-            Call::Reserve,
-            Call::Drop,
-            Call::Detail,
-            Call::Flush,
-        ],
-        23,
-    ),
+    ("event reserve detail reserve reserve drop detail flush", 23),
     // A detail is dropped after its event has left the area, so a placeholder takes its place.
-    (
-        &[Call::Reserve, Call::Flush, Call::Drop, Call::Pair(SMALL)],
-        13,
-    ),
+    ("reserve flush drop small", 13),
     // A detail larger than its area bypasses it.
-    (
-        &[Call::Pair(SMALL), Call::Pair(LARGE), Call::Pair(SMALL)],
-        18,
-    ),
-    (
-        &[
-            Call::Pair(SMALL),
-            Call::Event,
-            Call::Reserve,
-            Call::Finalize,
-        ],
-        17,
-    ),
+    ("small large small", 18),
+    ("small event reserve finalize", 17),
 ];
 
 /// The ring after one store, and the state of the files at that time.
@@ -185,7 +137,7 @@ fn number(bytes: &[u8], at: usize) -> usize {
 }
 
 /// Makes these calls.
-fn course(calls: &[Call]) -> Course {
+fn course(calls: &str) -> Course {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("thread_7");
     WATCHER.set(Some(Watcher {
@@ -198,49 +150,51 @@ fn course(calls: &[Call]) -> Course {
     let mut writer = ThreadWriter::create(&path, 7, &options).unwrap();
     watch::set(Some(|image| with_watcher(|watcher| watcher.see(image))));
     let (mut reserved, mut open, mut ends) = (Vec::new(), VecDeque::new(), Vec::new());
-    for call in calls {
+    for call in calls.split(' ') {
         let seq = writer.next_index_seq();
         let event = Event::new(seq + 1, seq + 1, EventKind::CALL, 1);
-        let payload = |size: usize| vec![u8::try_from(seq).unwrap() + 1; size - 24];
-        let detail = |payload| Detail::new(DetailEventType(3), payload);
-        let returned = match *call {
-            Call::Event => {
+        let size = match call {
+            "pair" => DETAIL,
+            "large" => LARGE,
+            _ => SMALL,
+        };
+        let payload = vec![u8::try_from(seq).unwrap() + 1; size - 24];
+        let detail = Detail::new(DetailEventType(3), &payload);
+        let returned = match call {
+            "event" => {
                 writer.write(&event).unwrap();
                 [1, 0]
             }
-            Call::Pair(size) => {
-                let payload = payload(size);
-                writer.write_with_detail(&event, &detail(&payload)).unwrap();
+            "pair" | "small" | "large" => {
+                writer.write_with_detail(&event, &detail).unwrap();
                 [1, 1]
             }
-            Call::Reserve => {
+            "reserve" => {
                 let number = writer.next_detail_seq();
                 writer.write_index(&event, Some(number)).unwrap();
                 reserved.push(seq as usize);
                 open.push_back((seq, number));
                 [1, 0]
             }
-            Call::Detail => {
+            "detail" => {
                 let (seq, _) = open.pop_front().unwrap();
-                let payload = payload(SMALL);
-                writer
-                    .write_detail(seq, seq + 1, &detail(&payload))
-                    .unwrap();
+                writer.write_detail(seq, seq + 1, &detail).unwrap();
                 [0, 1]
             }
-            Call::Drop => {
+            "drop" => {
                 let (_, number) = open.pop_front().unwrap();
                 writer.drop_detail(number).unwrap();
                 [0, 0]
             }
-            Call::Flush => {
+            "flush" => {
                 writer.flush().unwrap();
                 [0, 0]
             }
-            Call::Finalize => {
+            "finalize" => {
                 writer.finalize().unwrap();
                 [0, 0]
             }
+            other => panic!("{other}"),
         };
         with_watcher(|watcher| watcher.returns(returned));
     }

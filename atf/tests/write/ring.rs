@@ -1,5 +1,6 @@
 //! Tests buffers that outlive their writer. The offsets are from the reference documentation.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -30,43 +31,29 @@ fn options(wire: Wire) -> WriteOptions {
         .buffer_size(4 << 10)
 }
 
-/// The contents of a thread's folder.
-#[derive(Clone)]
-struct Files {
-    index: Vec<u8>,
-    detail: Option<Vec<u8>>,
-    ring: Option<Vec<u8>>,
-}
+/// The contents of a thread's folder: its files by name.
+#[derive(Clone, PartialEq)]
+struct Files(BTreeMap<String, Vec<u8>>);
 
 impl Files {
     fn read(folder: &Path) -> Self {
-        let bytes = |name| fs::read(folder.join(name)).ok();
-        Self {
-            index: bytes("index.atf").unwrap(),
-            detail: bytes("detail.atf"),
-            ring: bytes("ring.atf"),
-        }
+        Self(atf_samples::tree(folder).unwrap())
     }
 
     fn open(&self) -> ThreadReader {
         let folder = tempfile::tempdir().unwrap();
-        let write = |name, bytes: Option<&Vec<u8>>| {
-            if let Some(bytes) = bytes {
-                fs::write(folder.path().join(name), bytes).unwrap();
-            }
-        };
-        write("index.atf", Some(&self.index));
-        write("detail.atf", self.detail.as_ref());
-        write("ring.atf", self.ring.as_ref());
+        for (name, bytes) in &self.0 {
+            fs::write(folder.path().join(name), bytes).unwrap();
+        }
         ThreadReader::open(folder.path()).unwrap()
     }
 
-    fn ring(&mut self) -> &mut Vec<u8> {
-        self.ring.as_mut().unwrap()
+    fn file(&mut self, name: &str) -> &mut Vec<u8> {
+        self.0.get_mut(name).unwrap()
     }
 
     fn set(&mut self, offset: usize, bytes: &[u8]) {
-        self.ring()[offset..offset + bytes.len()].copy_from_slice(bytes);
+        self.file("ring.atf")[offset..offset + bytes.len()].copy_from_slice(bytes);
     }
 
     fn put(&mut self, offset: usize, value: u64) {
@@ -74,7 +61,7 @@ impl Files {
     }
 
     fn number(&self, offset: usize) -> u64 {
-        let bytes = &self.ring.as_ref().unwrap()[offset..offset + 8];
+        let bytes = &self.0["ring.atf"][offset..offset + 8];
         u64::from_le_bytes(bytes.try_into().unwrap())
     }
 }
@@ -113,9 +100,8 @@ fn a_finalized_thread_has_no_ring_and_the_same_files() {
             write(&mut writer, 0, 1000);
             assert_eq!(folder.path().join("ring.atf").exists(), survive_kill);
             writer.finalize().unwrap();
-            let files = Files::read(folder.path());
-            assert_eq!(files.ring, None);
-            (files.index, files.detail)
+            assert!(!folder.path().join("ring.atf").exists());
+            Files::read(folder.path())
         });
         assert!(files[0] == files[1]);
     }
@@ -145,29 +131,22 @@ fn a_kill_between_any_two_steps_of_a_flush_loses_nothing() {
             steps += 1;
         };
         check(&state);
-        let moved = |state: &mut Files, field: usize, size: usize| {
-            let bytes = &after.ring.as_ref().unwrap()[field..field + size];
-            state.set(field, bytes);
-        };
         // The details reach the file in small steps before their area is emptied and moved.
-        let (from, to) = (before.detail.unwrap().len(), after.detail.clone().unwrap());
-        for size in (from..=to.len()).step_by(7).chain([to.len()]) {
-            state.detail = Some(to[..size].to_vec());
-            check(&state);
-        }
-        for (field, size) in [(DETAIL_SIZE, 8), (DETAIL_START, 8), (DETAIL_CHECKSUM, 4)] {
-            moved(&mut state, field, size);
-            check(&state);
-        }
         // Afterwards, the index reaches its file in the same way.
-        let (from, to) = (before.index.len(), after.index.len());
-        for size in (from..=to).step_by(7).chain([to]) {
-            state.index = after.index[..size].to_vec();
-            check(&state);
-        }
-        for (field, size) in [(INDEX_SIZE, 8), (INDEX_START, 8), (INDEX_CHECKSUM, 4)] {
-            moved(&mut state, field, size);
-            check(&state);
+        let lanes = [
+            ("detail.atf", DETAIL_SIZE, DETAIL_START, DETAIL_CHECKSUM),
+            ("index.atf", INDEX_SIZE, INDEX_START, INDEX_CHECKSUM),
+        ];
+        for (name, area_size, start, checksum) in lanes {
+            let (from, to) = (before.0[name].len(), after.0[name].len());
+            for size in (from..=to).step_by(7).chain([to]) {
+                *state.file(name) = after.0[name][..size].to_vec();
+                check(&state);
+            }
+            for (field, size) in [(area_size, 8), (start, 8), (checksum, 4)] {
+                state.set(field, &after.0["ring.atf"][field..field + size]);
+                check(&state);
+            }
         }
         assert!(steps > 300, "{steps}");
     }
@@ -205,13 +184,19 @@ fn a_ring_that_does_not_belong_to_its_files_is_ignored_and_reported() {
             "header.index_capacity",
         ),
         (|it| it.put(DETAIL_CAPACITY, 5000), "header.detail_capacity"),
-        (|it| it.ring().truncate(4000), "header.index_capacity"),
-        (|it| it.ring().truncate(127), "header"),
-        (|it| it.ring().clear(), "header"),
-        (|it| it.detail = None, "detail.atf"),
+        (
+            |it| it.file("ring.atf").truncate(4000),
+            "header.index_capacity",
+        ),
+        (|it| it.file("ring.atf").truncate(127), "header"),
+        (|it| it.file("ring.atf").clear(), "header"),
+        (|it| drop(it.0.remove("detail.atf")), "detail.atf"),
         // The file continues differently, and has a different event.
-        (|it| it.index.extend([0xee; 32]), "header.index_start"),
-        (|it| it.index[100] ^= 1, "header.index_checksum"),
+        (
+            |it| it.file("index.atf").extend([0xee; 32]),
+            "header.index_start",
+        ),
+        (|it| it.file("index.atf")[100] ^= 1, "header.index_checksum"),
     ];
     for (at, (change, field)) in cases.into_iter().enumerate() {
         let mut files = good.clone();
@@ -221,7 +206,7 @@ fn a_ring_that_does_not_belong_to_its_files_is_ignored_and_reported() {
         let error = thread.ring_error().expect(field);
         assert_eq!(error.field(), Some(field), "case {at}: {error}");
         assert!(error.path().unwrap().ends_with("ring.atf"), "case {at}");
-        let events = (files.index.len() as u64 - 64) / 32;
+        let events = (files.0["index.atf"].len() as u64 - 64) / 32;
         assert_eq!(thread.index().event_count(), events, "case {at}");
     }
     // The last byte that an area uses matters, but the byte after it does not.

@@ -1,10 +1,11 @@
 //! Rewrites a thread's folder: the thread's files and any other files in it.
 
 use std::ffi::OsString;
+use std::fs;
 use std::path::Path;
 
-use super::Engine;
-use crate::check::thread::are_comparable;
+use super::{Engine, size};
+use crate::check::thread::{Facts, are_comparable};
 use crate::completeness::Completeness;
 use crate::detail::DetailReader;
 use crate::error::{Error, ErrorKind, Result};
@@ -12,12 +13,13 @@ use crate::files::{DETAIL_FILE, INDEX_FILE, RING_FILE, is_numbered};
 use crate::index::IndexReader;
 use crate::manifest::ManifestThread;
 use crate::rewrite::ends::Seen;
-use crate::rewrite::guess::{self, Siblings};
+use crate::rewrite::guess::{self, Machine};
 use crate::rewrite::job::{Failure, Job, Progress};
 use crate::rewrite::report::{LeftBehind, NoteKind, Place, ThreadReport};
+use crate::rewrite::set_aside_writer::{ORPHANS, SALVAGED};
 use crate::rewrite::stage::{self, free_path, names, remove};
-use crate::rewrite::thread::{self, Carry, ORPHANS, Pair, Rewritten, SALVAGED};
-use crate::rewrite::tree::{copy_part, is_earlier};
+use crate::rewrite::thread::{self, Carry, Pair, Rewritten};
+use crate::rewrite::tree::{UNREADABLE, is_earlier};
 use crate::ring;
 use crate::rules::table as rules;
 use crate::source::{self, Input, OpenOptions};
@@ -43,27 +45,6 @@ pub(super) struct Attempt {
     pub(super) rewritten: Result<Rewritten, Failure>,
 }
 
-/// Rewrites files with `attempt`. After an error that may come from a bad sector, `clear` removes
-/// the written files, and the next attempt searches for unreadable ranges. The first attempt skips
-/// this search, because it reads all files one more time.
-pub(super) fn around_errors(
-    mut attempt: impl FnMut(OpenOptions) -> Result<Attempt>,
-    mut clear: impl FnMut() -> Result<()>,
-    mut options: OpenOptions,
-) -> Result<Attempt> {
-    let mut last = attempt(options)?;
-    for _ in 1..ATTEMPTS {
-        match &last.rewritten {
-            Err(Failure::Read(error)) if is_bad_sector(error) && !is_lost(error, options) => {}
-            _ => break,
-        }
-        clear()?;
-        options.around_errors = true;
-        last = attempt(options)?;
-    }
-    Ok(last)
-}
-
 /// The source and the target of a thread.
 #[derive(Clone, Copy)]
 pub(super) struct Route<'a> {
@@ -79,8 +60,8 @@ pub(super) struct Route<'a> {
     pub(super) listed: Option<&'a ManifestThread>,
     /// The session's clock according to the manifest.
     pub(super) clock: Option<Clock>,
-    /// The session's threads; `None` for a thread without a session.
-    pub(super) siblings: Option<&'a Siblings<'a>>,
+    /// The machine that recorded the session's threads.
+    pub(super) machine: Machine<'a>,
     /// The thread's state at the end of the previous segment.
     pub(super) before: Option<&'a Carry>,
     pub(super) options: OpenOptions,
@@ -91,9 +72,12 @@ impl Route<'_> {
         Input::open_in_session(&self.from.join(name), self.options)
     }
 
-    /// Removes the files written for the thread.
-    pub(super) fn clear(&self) -> Result<()> {
-        [self.to, self.unreadable].into_iter().try_for_each(remove)
+    /// Removes the files written for the thread, but not its folder.
+    fn clear(&self) -> Result<()> {
+        for name in names(self.to)? {
+            remove(&self.to.join(name))?;
+        }
+        remove(self.unreadable)
     }
 
     /// Returns whether to start over and skip unreadable ranges.
@@ -103,8 +87,33 @@ impl Route<'_> {
 }
 
 impl Engine<'_> {
-    /// Rewrites a thread once. An error ends the whole rewrite.
+    /// Rewrites a thread. After an error that may come from a bad sector, starts over and searches
+    /// for unreadable ranges. The first attempt skips this search, because it reads all files one
+    /// more time. An error ends the whole rewrite.
     pub(super) fn thread(
+        &self,
+        folder: &str,
+        mut route: Route<'_>,
+        notify: &dyn Fn(),
+    ) -> Result<Attempt> {
+        let mut progress = Progress::new(&self.done, size(route.from), notify);
+        let mut last = self.attempt(folder, &route, &mut progress)?;
+        for _ in 1..ATTEMPTS {
+            match &last.rewritten {
+                Err(Failure::Read(error))
+                    if is_bad_sector(error) && !is_lost(error, route.options) => {}
+                _ => break,
+            }
+            route.clear()?;
+            route.options.around_errors = true;
+            last = self.attempt(folder, &route, &mut progress)?;
+        }
+        progress.finish();
+        Ok(last)
+    }
+
+    /// Rewrites a thread once.
+    fn attempt(
         &self,
         folder: &str,
         route: &Route<'_>,
@@ -121,6 +130,9 @@ impl Engine<'_> {
             beside: Beside::default(),
             progress,
         };
+        if folder.is_empty() {
+            self.keep_earlier(route.from, route.to, &mut thread.beside.left_behind)?;
+        }
         match names(route.from) {
             Ok(names) => thread.keep_sides(&names)?,
             // A folder that cannot be listed may still allow its files to be read.
@@ -152,16 +164,47 @@ impl Engine<'_> {
         })
     }
 
+    /// Copies the files that an earlier rewrite left next to the threads.
+    pub(super) fn keep_earlier(
+        &self,
+        path: &Path,
+        out: &Path,
+        left_behind: &mut Vec<LeftBehind>,
+    ) -> Result<()> {
+        for name in names(path)? {
+            let text = name.to_string_lossy();
+            let from = path.join(&name);
+            if is_earlier(&text) {
+                let is_folder = fs::symlink_metadata(&from).is_ok_and(|found| found.is_dir());
+                if text == UNREADABLE && !is_folder {
+                    left_behind.push(LeftBehind::new(Path::new(&name), "not a folder"));
+                } else if self.job.keeps_rest {
+                    let to = out.join(&name);
+                    left_behind.extend(stage::copy(path, &from, &to, self.job.durability)?);
+                } else {
+                    let why = "set aside by an earlier recovery";
+                    left_behind.push(LeftBehind {
+                        // An earlier report is not part of the trace, so omitting it loses nothing.
+                        is_loss: text == UNREADABLE,
+                        ..LeftBehind::new(Path::new(&name), why)
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Sets aside all files of an unreadable thread, and removes the files already written for the
     /// new thread.
     pub(super) fn give_up(&self, route: &Route<'_>, beside: &mut Beside) -> Result<()> {
         beside.changed = true;
-        route.clear()?;
+        remove(route.to)?;
+        remove(route.unreadable)?;
         if !self.job.keeps_rest {
             return Ok(());
         }
         let durability = self.job.durability;
-        let left = copy_part(route.root, route.from, route.unreadable, durability)?;
+        let left = stage::copy(route.root, route.from, route.unreadable, durability)?;
         beside.left_behind.extend(left);
         Ok(())
     }
@@ -201,7 +244,16 @@ impl Thread<'_, '_> {
             let notes = &mut self.report.notes;
             notes.add(NoteKind::HeaderDisagrees, error.rule(), place);
         }
-        Ok(self.with_others(thread, false)?.with_original(thread))
+        let rewritten = self.with_others(thread, false)?;
+        let original = Facts {
+            has_detail: thread.has_detail_file(),
+            clock: Some(rewritten.clock.0),
+            times: rewritten.times,
+        };
+        Ok(Rewritten {
+            original: Some(original),
+            ..rewritten
+        })
     }
 
     /// Rewrites a thread with its ring and its details, or sets these aside. The checker compares
@@ -287,7 +339,7 @@ impl Thread<'_, '_> {
         let detail = route.open(DETAIL_FILE).and_then(DetailReader::new);
         let header = detail.as_ref().ok().map(DetailReader::header);
         let guessed =
-            file.and_then(|file| guess::index(file, route.id, route.clock, header, route.siblings));
+            file.and_then(|file| guess::index(file, route.id, route.clock, header, route.machine));
         let index = match guessed {
             Ok(Some(index)) => index,
             Err(error) if route.starts_again(&error) => return Err(Failure::Read(error)),
@@ -383,7 +435,7 @@ impl Thread<'_, '_> {
 
     /// Copies a file, and reports it if it cannot be copied.
     fn copy(&mut self, from: &Path, to: &Path) -> Result<()> {
-        let left = copy_part(self.route.root, from, to, self.job.durability)?;
+        let left = stage::copy(self.route.root, from, to, self.job.durability)?;
         self.beside.left_behind.extend(left);
         Ok(())
     }

@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use self::session::Carried;
 use super::job::{CutRange, Job, ProgressFn};
-use super::modes;
 use super::report::{LeftBehind, Report, SessionReport};
 use super::stage::{self, Stage, names};
 use super::tree::{Item, Tree};
@@ -92,7 +91,7 @@ fn rewrite(
                 &notify,
             )? {
                 Ok(session) => {
-                    modes::keep(path, &stage.folder, &item.below)?;
+                    stage::keep_modes(path, &stage.folder, &item.below)?;
                     segments.push((item, session));
                 }
                 Err(error) => {

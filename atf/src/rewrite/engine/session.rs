@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::mem;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use serde_core::ser::SerializeMap as _;
 use serde_core::{Serialize, Serializer};
 
-use super::folder::{Attempt, Beside, Route, around_errors, is_unwritten};
-use super::{Engine, size};
+use super::Engine;
+use super::folder::{Attempt, Beside, Route, is_unwritten};
 use crate::check;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{
@@ -18,8 +19,8 @@ use crate::files::{
 };
 use crate::manifest::{Manifest, ManifestThread};
 use crate::parallel::{Results, cores, in_order};
-use crate::rewrite::guess::Siblings;
-use crate::rewrite::job::{Failure, Progress};
+use crate::rewrite::guess::{self, Machine};
+use crate::rewrite::job::Failure;
 use crate::rewrite::manifest::{self, Facts};
 use crate::rewrite::report::loss;
 use crate::rewrite::report::{
@@ -27,7 +28,7 @@ use crate::rewrite::report::{
 };
 use crate::rewrite::stage::{self, at, free_path, names, remove};
 use crate::rewrite::thread::{Carry, Rewritten};
-use crate::rewrite::tree::{Item, Tree, UNREADABLE, copy_part, is_earlier};
+use crate::rewrite::tree::{Item, Tree, UNREADABLE, is_earlier};
 use crate::rules::{Rule, table as rules};
 use crate::session::{Presence, SessionReader, ThreadEntry};
 use crate::source::OpenOptions;
@@ -67,36 +68,6 @@ impl Engine<'_> {
         Ok(Ok(report))
     }
 
-    /// Copies the files that an earlier rewrite left next to the threads.
-    fn keep_earlier(
-        &self,
-        path: &Path,
-        out: &Path,
-        left_behind: &mut Vec<LeftBehind>,
-    ) -> Result<()> {
-        for name in names(path)? {
-            let text = name.to_string_lossy();
-            let from = path.join(&name);
-            if is_earlier(&text) {
-                let is_folder = fs::symlink_metadata(&from).is_ok_and(|found| found.is_dir());
-                if text == UNREADABLE && !is_folder {
-                    left_behind.push(LeftBehind::new(Path::new(&name), "not a folder"));
-                } else if self.job.keeps_rest {
-                    let to = out.join(&name);
-                    left_behind.extend(copy_part(path, &from, &to, self.job.durability)?);
-                } else {
-                    let why = "set aside by an earlier recovery";
-                    left_behind.push(LeftBehind {
-                        // An earlier report is not part of the trace, so omitting it loses nothing.
-                        is_loss: text == UNREADABLE,
-                        ..LeftBehind::new(Path::new(&name), why)
-                    });
-                }
-            }
-        }
-        Ok(())
-    }
-
     fn write_report(&self, report: &SessionReport, out: &Path) -> Result<()> {
         let path = free_path(out, RECOVERY.0, RECOVERY.1)?;
         let text = serde_json::to_vec_pretty(&Recovery {
@@ -124,30 +95,15 @@ impl Engine<'_> {
             id: thread_id(&name),
             listed: None,
             clock: None,
-            siblings: None,
+            machine: &|| None,
             before: None,
             options: self.options(1),
-        };
-        let mut progress = Progress::new(&self.done, size(path), notify);
-        let attempt = |options| {
-            let mut left_behind = Vec::new();
-            self.keep_earlier(path, out, &mut left_behind)?;
-            let mut attempt = self.thread("", &Route { options, ..route }, &mut progress)?;
-            left_behind.append(&mut attempt.beside.left_behind);
-            attempt.beside.left_behind = left_behind;
-            Ok(attempt)
-        };
-        let clear = || {
-            names(out)?
-                .iter()
-                .try_for_each(|name| remove(&out.join(name)))
         };
         let Attempt {
             report: thread,
             beside,
             rewritten,
-        } = around_errors(attempt, clear, route.options)?;
-        progress.finish();
+        } = self.thread("", route, notify)?;
         match rewritten {
             Ok(_) => report.threads.push(thread),
             Err(Failure::Write(error)) => return Err(error),
@@ -173,7 +129,7 @@ impl Engine<'_> {
         facts.original.missing = missing.map(ThreadEntry::id).collect();
         let listed = session.manifest().into_iter().flat_map(|it| &it.threads);
         let listed: HashMap<u32, &ManifestThread> = listed.map(|it| (it.id, it)).collect();
-        let siblings = Siblings::new(&session);
+        let machine = LazyLock::new(|| guess::machine(&session));
         let mut error = None;
         let produce = |take: &mut dyn FnMut(_) -> bool| {
             let threads = session.threads().iter();
@@ -184,7 +140,8 @@ impl Engine<'_> {
         };
         let work = |entry: (&ThreadEntry, _), found: &Results<'_, Found>| {
             let notify = || found.offer(Found::Progress);
-            let finished = self.entry((&session, &siblings), entry, path, out, &before, &notify);
+            let machine = || *machine;
+            let finished = self.entry((&session, &machine), entry, path, out, &before, &notify);
             if let Some(finished) = finished.transpose() {
                 found.send(Found::Finished(finished.map(Box::new)));
             }
@@ -192,21 +149,21 @@ impl Engine<'_> {
         in_order(cores(), produce, work, |found| {
             match found {
                 Found::Progress => {}
-                Found::Finished(Ok(mut finished)) => {
+                Found::Finished(Ok(finished)) => {
                     let id = finished.id;
                     facts
                         .original
                         .add(id, finished.is_listed, &finished.original);
-                    if let Some(report) = &finished.report
-                        && finished.rewritten.is_none()
-                    {
-                        facts.leave_out(id, report.not_recovered.is_some());
-                    }
-                    if let Some(rewritten) = &mut finished.rewritten {
-                        facts.add(id, rewritten);
-                        let carry = rewritten.carry.take();
-                        let folder = finished.report.as_ref().map(|it| it.folder.clone());
-                        carried.extend(folder.zip(carry));
+                    match (&finished.report, finished.rewritten) {
+                        (Some(report), Some(rewritten)) => {
+                            facts.add(id, report, &rewritten);
+                            let carry = rewritten.carry;
+                            carried.extend(carry.map(|carry| (report.folder.clone(), carry)));
+                        }
+                        (Some(report), None) => {
+                            facts.leave_out(id, report.not_recovered.is_some());
+                        }
+                        (None, _) => {}
                     }
                     report.threads.extend(finished.report);
                     report.add(finished.beside);
@@ -220,11 +177,7 @@ impl Engine<'_> {
             return Err(error);
         }
         self.others(path, &session, out, report)?;
-        let manifest::Rewritten {
-            report: manifest,
-            loses,
-            is_copied,
-        } = manifest::rewrite(
+        let written = manifest::rewrite(
             self.job,
             path,
             session.manifest(),
@@ -233,15 +186,15 @@ impl Engine<'_> {
             out,
         )?;
         let (old, new) = (path.join(MANIFEST_FILE), out.join(MANIFEST_FILE));
-        if loses && self.job.keeps_rest {
+        if written.loses && self.job.keeps_rest {
             let folder = out.join(UNREADABLE);
             stage::create_folder(&folder)?;
             let to = free_path(&folder, "manifest", ".json")?;
-            let left = copy_part(path, &old, &to, self.job.durability)?;
+            let left = stage::copy(path, &old, &to, self.job.durability)?;
             report.left_behind.extend(left);
         }
-        report.changed = report.changed || !(is_copied || stage::is_same(&old, &new));
-        report.manifest = Some(manifest);
+        report.changed = report.changed || !(written.is_copied || stage::is_same(&old, &new));
+        report.manifest = Some(written.report);
         Ok(())
     }
 
@@ -249,7 +202,7 @@ impl Engine<'_> {
     /// nothing at its path.
     fn entry(
         &self,
-        (session, siblings): (&SessionReader, &Siblings<'_>),
+        (session, machine): (&SessionReader, Machine<'_>),
         (entry, listed): (&ThreadEntry, Option<&ManifestThread>),
         path: &Path,
         out: &Path,
@@ -294,7 +247,7 @@ impl Engine<'_> {
             id: Some(entry.id()),
             listed,
             clock: manifest.and_then(|manifest| manifest.clock_type),
-            siblings: Some(siblings),
+            machine,
             before: before.get(&*name.to_string_lossy()),
             options: self.options(session.threads().len()),
         };
@@ -310,14 +263,11 @@ impl Engine<'_> {
         route: &Route<'_>,
         notify: &dyn Fn(),
     ) -> Result<Finished> {
-        let mut progress = Progress::new(&self.done, size(route.from), notify);
-        let attempt = |options| self.thread(name, &Route { options, ..*route }, &mut progress);
         let Attempt {
             mut report,
             mut beside,
             rewritten,
-        } = around_errors(attempt, || route.clear(), route.options)?;
-        progress.finish();
+        } = self.thread(name, *route, notify)?;
         let mut rewritten = match rewritten {
             Ok(rewritten) => Some(rewritten),
             Err(Failure::Write(error)) => return Err(error),
@@ -405,7 +355,7 @@ impl Engine<'_> {
                     let folder = out.join(UNREADABLE);
                     stage::create_folder(&folder)?;
                     let to = free_path(&folder, &text, "")?;
-                    let left = copy_part(path, &from, &to, self.job.durability)?;
+                    let left = stage::copy(path, &from, &to, self.job.durability)?;
                     let copied = copied(&text, &left);
                     left_behind.extend(left);
                     let Some(copied) = copied else {

@@ -35,12 +35,15 @@ macro_rules! table {
 }
 
 mod aside;
-mod json;
 pub(super) mod loss;
-pub(super) mod mark;
 mod note;
 mod text;
 
+use std::ops::Range;
+
+use serde_core::{Serialize, Serializer};
+
+use crate::json::{names, objects};
 use crate::manifest::Cut;
 use crate::rules::Rule;
 pub(super) use aside::{DropReason, Dropped, EventRange, LeftBehind, SetAside, copied};
@@ -217,9 +220,9 @@ impl ThreadReport {
         &mut self,
         file: &'static str,
         (why, rule): (DropReason, Option<&'static Rule>),
-        offset: u64,
-        size: u64,
+        range: Range<u64>,
     ) {
+        let size = range.end.saturating_sub(range.start);
         if size == 0 {
             return;
         }
@@ -241,7 +244,7 @@ impl ThreadReport {
                 file,
                 why,
                 rule,
-                offset,
+                offset: range.start,
                 size,
                 count: 1,
             }),
@@ -296,4 +299,50 @@ impl std::fmt::Display for Report {
 
 fn sum(counts: impl Iterator<Item = u64>) -> u64 {
     counts.fold(0, u64::saturating_add)
+}
+
+objects! {
+    Report { action, sessions, left_behind unless Vec::is_empty }
+    SessionReport {
+        folder, changed, losses, threads, manifest unless Option::is_none,
+        left_behind unless Vec::is_empty,
+    }
+    ThreadReport {
+        folder, not_recovered unless Option::is_none, nothing_written unless is_default, events,
+        details, cut unless Option::is_none, set_aside unless Vec::is_empty,
+        dropped unless Vec::is_empty, notes unless Notes::is_empty,
+    }
+    Kept {
+        kept, from_ring unless is_default, salvaged unless is_default, missing unless is_default,
+    }
+    LeftBehind { path, why, rule unless Option::is_none, is_loss }
+    ManifestReport {
+        was_there, modules, symbols, symbols_taken unless is_default, is_lost unless is_default,
+        problems unless Vec::is_empty, problem_count unless is_default,
+        values_lost unless is_default, unwritten_events unless Option::is_none,
+        drops_events unless is_default, notes unless Notes::is_empty,
+    }
+    SetAside { file, from, rules unless Vec::is_empty, count, runs }
+    EventRange { seq, offset, count }
+    Dropped { file, why, rule unless Option::is_none, offset, size, count }
+    Note { kind as "what", rule unless Option::is_none, effect, count, first }
+    Place {
+        file, field unless String::is_empty, offset unless Option::is_none, found,
+        rule unless Option::is_none,
+    }
+}
+
+impl Serialize for Notes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
+}
+
+names! {
+    Action { Recover = "recover", Convert = "convert", Scrub = "scrub", Cut = "cut" }
+    Effect { Repaired = "repaired", Stays = "stays", Lost = "lost", Guessed = "guessed" }
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }

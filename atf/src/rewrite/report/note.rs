@@ -50,13 +50,8 @@ impl Place {
     /// Returns where an error occurred, leaving out the folder so that reports do not depend on the
     /// trace's location.
     pub(in crate::rewrite) fn from_error(file: &str, error: &Error) -> Self {
-        Self {
-            file: file.to_owned(),
-            field: error.field().unwrap_or_default().to_owned(),
-            offset: error.offset(),
-            found: error.message(),
-            rule: None,
-        }
+        let field = error.field().unwrap_or_default();
+        Self::new(file, field, error.offset()).found(error.message())
     }
 }
 

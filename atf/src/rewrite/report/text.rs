@@ -132,7 +132,7 @@ fn thread(
         set_aside(item, f)?;
     }
     for item in &thread.dropped {
-        dropped(item, f)?;
+        writeln!(f, "    dropped: {item}{}", Rule(item.rule))?;
     }
     notes(thread.notes.iter(), f)
 }
@@ -145,21 +145,11 @@ fn from_ring(kept: Kept, f: &mut Formatter<'_>) -> Result {
 }
 
 fn set_aside(item: &SetAside, f: &mut Formatter<'_>) -> Result {
-    write!(
-        f,
-        "    set aside in {}: {}",
-        item.file,
-        Fact::SetAside(item)
-    )?;
+    write!(f, "    set aside in {}: {item}", item.file)?;
     for rule in &item.rules {
         write!(f, "{}", Rule(Some(rule)))?;
     }
     writeln!(f)
-}
-
-fn dropped(item: &Dropped, f: &mut Formatter<'_>) -> Result {
-    let (fact, rule) = (Fact::Dropped(item), Rule(item.rule));
-    writeln!(f, "    dropped: {fact}{rule}")
 }
 
 fn notes<'a>(notes: impl Iterator<Item = &'a Note>, f: &mut Formatter<'_>) -> Result {
@@ -170,60 +160,58 @@ fn notes<'a>(notes: impl Iterator<Item = &'a Note>, f: &mut Formatter<'_>) -> Re
             Effect::Lost => "lost",
             Effect::Guessed => "deduced",
         };
-        writeln!(f, "    {effect}: {}{}", Fact::Note(note), Rule(note.rule))?;
+        writeln!(f, "    {effect}: {note}{}", Rule(note.rule))?;
     }
     Ok(())
 }
 
-/// A fact about a rewrite in words, without its effect and its rule.
-pub(super) enum Fact<'a> {
-    Note(&'a Note),
-    Dropped(&'a Dropped),
-    SetAside(&'a SetAside),
+/// Formats the note without its effect and its rule.
+impl Display for Note {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        write!(f, "{}", self.kind)?;
+        match (self.count, self.first.first()) {
+            (1, Some(place)) => write!(f, ": {}", At(place)),
+            (count, Some(place)) => write!(f, ": {count} times, first {}", At(place)),
+            (count, None) => write!(f, ": {count} times"),
+        }
+    }
 }
 
-impl Display for Fact<'_> {
+/// Formats the bytes without the rule that they break.
+impl Display for Dropped {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        match self {
-            Self::Note(note) => {
-                write!(f, "{}", note.kind)?;
-                match (note.count, note.first.first()) {
-                    (1, Some(place)) => write!(f, ": {}", At(place)),
-                    (count, Some(place)) => write!(f, ": {count} times, first {}", At(place)),
-                    (count, None) => write!(f, ": {count} times"),
-                }
+        let Self {
+            file, offset, why, ..
+        } = self;
+        let size = counted(self.size, "byte");
+        let events = counted(self.size / EVENT_SIZE, "event");
+        match why {
+            DropReason::AfterHole => write!(f, "{events} after a hole")?,
+            DropReason::Hole => write!(f, "a hole, {events} of zeros")?,
+            _ => write!(f, "{why}")?,
+        }
+        write!(f, ": {file}: {size} (at {offset:#x}")?;
+        match self.count.saturating_sub(1) {
+            0 => f.write_str(")"),
+            more => write!(f, " and {} more)", counted(more, "place")),
+        }
+    }
+}
+
+/// Formats the events without their new file and the rules that they break.
+impl Display for SetAside {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let (from, count) = (self.from, self.count);
+        match from {
+            INDEX_FILE => write!(f, "{} from after a hole", counted(count, "event"))?,
+            _ => write!(f, "{} that no event refers to", counted(count, "detail"))?,
+        }
+        match self.runs.first() {
+            Some(run) => {
+                let (seq, offset) = (run.seq, run.offset);
+                write!(f, ", the first was {from}: events[{seq}] (at {offset:#x})")
             }
-            Self::Dropped(item) => {
-                let Dropped {
-                    file, offset, why, ..
-                } = item;
-                let size = counted(item.size, "byte");
-                let events = counted(item.size / EVENT_SIZE, "event");
-                match why {
-                    DropReason::AfterHole => write!(f, "{events} after a hole")?,
-                    DropReason::Hole => write!(f, "a hole, {events} of zeros")?,
-                    _ => write!(f, "{why}")?,
-                }
-                write!(f, ": {file}: {size} (at {offset:#x}")?;
-                match item.count.saturating_sub(1) {
-                    0 => f.write_str(")"),
-                    more => write!(f, " and {} more)", counted(more, "place")),
-                }
-            }
-            Self::SetAside(item) => {
-                let (from, count) = (item.from, item.count);
-                match from {
-                    INDEX_FILE => write!(f, "{} from after a hole", counted(count, "event"))?,
-                    _ => write!(f, "{} that no event refers to", counted(count, "detail"))?,
-                }
-                match item.runs.first() {
-                    Some(run) => {
-                        let (seq, offset) = (run.seq, run.offset);
-                        write!(f, ", the first was {from}: events[{seq}] (at {offset:#x})")
-                    }
-                    None => Ok(()),
-                }
-            }
+            None => Ok(()),
         }
     }
 }

@@ -22,15 +22,10 @@ use crate::index::{IndexEvent, IndexReader, Pass, timestamp_ns};
 use crate::manifest::Cut;
 use crate::reader::FileReader;
 use crate::rules::{ReaderDoes, Rule, table as rules};
-use crate::thread::{Ring, ThreadReader};
+use crate::thread::Ring;
 use crate::wire::{Clock, Wire};
 use crate::write::{ThreadWriter, WriteOptions};
 use cut::{Cutting, Part};
-
-/// The name of the file for details that no event refers to.
-pub(super) const ORPHANS: (&str, &str) = ("orphans", ".atf");
-/// The name of the file for index events after a hole.
-pub(super) const SALVAGED: (&str, &str) = ("salvaged", ".atf");
 
 const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
 /// The number of index events read at once (64 KiB).
@@ -66,31 +61,14 @@ pub(super) struct Carry {
 /// Information about a rewritten thread that its session needs.
 #[derive(Debug)]
 pub(super) struct Rewritten {
-    pub(super) has_detail: bool,
     pub(super) time_range: Option<(u64, u64)>,
     pub(super) clock: Clock,
-    pub(super) cut: Option<Cut>,
     /// The original's times; unknown if not all of its events were read.
-    times: Times,
+    pub(super) times: Times,
     /// The facts about the original that its manifest repeats; `None` if its index cannot be read.
     pub(super) original: Option<check::thread::Facts>,
     /// `None` if events are missing at the end, so the next segment starts over.
     pub(super) carry: Option<Carry>,
-}
-
-impl Rewritten {
-    /// Adds the facts about the original, whose index was read.
-    pub(super) fn with_original(self, original: &ThreadReader) -> Self {
-        let facts = check::thread::Facts {
-            has_detail: original.has_detail_file(),
-            clock: Some(original.index().header().clock_type.0),
-            times: self.times,
-        };
-        Self {
-            original: Some(facts),
-            ..self
-        }
-    }
 }
 
 /// Rewrites a thread into the folder `out`, which must not contain any thread files.
@@ -260,18 +238,15 @@ impl<'a, 'b> Walk<'a, 'b> {
         }
         let earlier = self.pair.earlier_cut.as_ref();
         let cutting = self.cutting.as_ref();
-        let cut = cutting.map(|cutting| cutting.describe(earlier, index.event_count()));
-        self.report.cut = cut;
+        self.report.cut = cutting.map(|cutting| cutting.describe(earlier, index.event_count()));
         let is_whole = index.completeness().has_verified_footer() && index.missing_events() == 0;
         Ok(Rewritten {
             times,
             original: None,
-            cut,
             carry: is_whole.then_some(Carry {
                 depth: self.depth,
                 cutting: self.cutting,
             }),
-            has_detail: summary.detail_count > 0,
             time_range: summary.time_range,
             clock: index.header().clock_type,
         })

@@ -1,15 +1,13 @@
 //! Notes faults in events and details without correcting them.
 
 use super::{Pair, Walk};
-use crate::check::content;
-use crate::check::place::At;
-use crate::check::{Finding, Findings};
+use crate::check::{At, Findings, content};
 use crate::detail::DetailEvent;
 use crate::files::{DETAIL_FILE, INDEX_FILE};
 use crate::index::{IndexEvent, IndexReader};
 use crate::rewrite::report::{NoteKind, Notes, Place, ThreadReport};
 use crate::rules::{Rule, Severity, table as rules};
-use crate::wire::{DetailFunctionPayload, Wire, offset};
+use crate::wire::{DetailFunctionPayload, Wire};
 
 /// Returns the id for the new header. This is the old header's id, unless the folder's name and
 /// either an event or the detail file agree on another id. In that case, the old header is damaged.
@@ -18,7 +16,8 @@ pub(super) fn thread_id(
     target: Wire,
     report: &mut ThreadReport,
 ) -> crate::Result<u32> {
-    let found = pair.index.header().thread_id;
+    let header = pair.index.header();
+    let found = header.thread_id;
     let Some(folder_id) = pair.folder_id.filter(|id| *id != found) else {
         return Ok(found);
     };
@@ -30,29 +29,26 @@ pub(super) fn thread_id(
         Some(event) => Some(event.thread_id),
         None => pair.detail.map(|detail| detail.header().thread_id),
     };
-    if witness == Some(folder_id) {
-        let offset = offset!(pair.index.wire(), IndexHeader.thread_id) as u64;
-        let mut finding: Option<Finding> = None;
-        content::thread_id(pair.index.header(), folder_id, &mut finding);
-        let rule = finding.map(|finding| finding.rule);
-        report.notes.add(NoteKind::HeaderDisagrees, rule, || {
-            let found = format!("{found}, the folder is thread_{folder_id}");
-            Place::new(INDEX_FILE, "header.thread_id", Some(offset)).found(found)
-        });
-        return Ok(folder_id);
-    }
+    let (kind, id) = if witness == Some(folder_id) {
+        (NoteKind::HeaderDisagrees, folder_id)
+    } else {
+        (NoteKind::Content, found)
+    };
     let mut contents = Contents {
         notes: &mut report.notes,
+        kind,
         file: INDEX_FILE,
         target,
     };
-    content::thread_id(pair.index.header(), folder_id, &mut contents);
-    Ok(found)
+    content::thread_id(header, folder_id, &mut contents);
+    Ok(id)
 }
 
 /// A collector of findings about the content of one file.
 struct Contents<'a> {
     notes: &'a mut Notes,
+    /// The kind of the notes, except about thread ids that the new files do not record.
+    kind: NoteKind,
     file: &'static str,
     /// The wire version of the new events.
     target: Wire,
@@ -74,7 +70,7 @@ impl Findings for Contents<'_> {
         if is_thread_id && !self.target.records_thread_id() {
             self.notes.add(NoteKind::ThreadIdLost, Some(rule), place);
         } else {
-            self.notes.add(NoteKind::Content, Some(rule), place);
+            self.notes.add(self.kind, Some(rule), place);
         }
     }
 }
@@ -85,6 +81,7 @@ pub(super) fn event(walk: &mut Walk<'_, '_>, seq: u64, offset: u64, event: &Inde
     let thread_id = walk.expected_thread_id(event.thread_id);
     let mut contents = Contents {
         notes: &mut walk.report.notes,
+        kind: NoteKind::Content,
         file: INDEX_FILE,
         target: walk.target,
     };
@@ -103,6 +100,7 @@ pub(super) fn detail(
 ) {
     let mut contents = Contents {
         notes,
+        kind: NoteKind::Content,
         file: DETAIL_FILE,
         target,
     };

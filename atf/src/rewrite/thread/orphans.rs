@@ -1,17 +1,15 @@
 //! Orphans: events after a hole, and details that no event refers to.
 
 use std::ops::Range;
-use std::path::Path;
 
-use super::{EVENT_SIZE, ORPHANS, SALVAGED, Walk};
+use super::{EVENT_SIZE, Walk};
 use crate::check::link;
 use crate::error::Error;
 use crate::files::{DETAIL_FILE, INDEX_FILE};
-use crate::index::is_zero;
+use crate::index::{is_zero, timestamp_ns};
 use crate::rewrite::job::Failure;
-use crate::rewrite::report::{DropReason, SetAside};
-use crate::rewrite::set_aside_writer::{OrphansWriter, SalvagedWriter};
-use crate::rewrite::stage::free_path;
+use crate::rewrite::report::DropReason;
+use crate::rewrite::set_aside_writer::{ORPHANS, SALVAGED, SetAsideWriter};
 use crate::rules::table as rules;
 
 impl Walk<'_, '_> {
@@ -20,8 +18,8 @@ impl Walk<'_, '_> {
     pub(super) fn after_hole(&mut self, first: u64) -> Result<(), Failure> {
         let index = self.pair.index;
         let mut events = index.cursor();
-        let mut salvaged: Option<(SalvagedWriter, SetAside)> = None;
-        let mut run: Option<(DropReason, u64, u64)> = None;
+        let mut salvaged: Option<SetAsideWriter> = None;
+        let mut run: Option<(DropReason, Range<u64>)> = None;
         for seq in first..index.event_count() {
             let (Some(bytes), Some(offset)) = (events.bytes(seq)?, index.event_offset(seq)) else {
                 break;
@@ -33,55 +31,39 @@ impl Walk<'_, '_> {
             let why = if is_zero(&bytes) {
                 DropReason::Hole
             } else if self.job.salvage {
-                let event = index.decode(&bytes);
-                let (writer, aside) = match &mut salvaged {
-                    Some(open) => open,
-                    None => salvaged.insert(self.open_salvaged()?),
-                };
-                writer.write(&event, &bytes).map_err(Failure::Write)?;
-                aside.add(seq, offset, None);
+                let writer =
+                    SetAsideWriter::get_or_create(&mut salvaged, self.out, SALVAGED, INDEX_FILE);
+                let writer = writer.map_err(Failure::Write)?;
+                writer.begin(seq, offset, timestamp_ns(&bytes), None);
+                writer.write(&bytes).map_err(Failure::Write)?;
                 continue;
             } else {
                 DropReason::AfterHole
             };
+            let end = offset.saturating_add(EVENT_SIZE);
             match &mut run {
-                Some((last, start, size))
-                    if *last == why && start.saturating_add(*size) == offset =>
-                {
-                    *size = size.saturating_add(EVENT_SIZE);
-                }
-                _ => {
-                    self.dropped(run);
-                    run = Some((why, offset, EVENT_SIZE));
-                }
+                Some((last, range)) if *last == why && range.end == offset => range.end = end,
+                _ => self.dropped(run.replace((why, offset..end))),
             }
         }
         self.dropped(run);
-        if let Some((writer, aside)) = salvaged {
-            writer
-                .finalize(self.job.durability)
-                .map_err(Failure::Write)?;
+        if let Some(writer) = salvaged {
+            let aside = writer.finalize_index(index.header(), self.job.durability);
+            let aside = aside.map_err(Failure::Write)?;
             self.report.events.salvaged = aside.count;
             self.report.set_aside.push(aside);
         }
         Ok(())
     }
 
-    fn dropped(&mut self, run: Option<(DropReason, u64, u64)>) {
-        if let Some((why, offset, size)) = run {
+    fn dropped(&mut self, run: Option<(DropReason, Range<u64>)>) {
+        if let Some((why, range)) = run {
             let rule = match why {
                 DropReason::Hole => self.pair.seen[0].end_rule(Some(&rules::ATF_IEVT_006)),
                 _ => None,
             };
-            self.report.drop(INDEX_FILE, (why, rule), offset, size);
+            self.report.drop(INDEX_FILE, (why, rule), range);
         }
-    }
-
-    fn open_salvaged(&self) -> Result<(SalvagedWriter, SetAside), Failure> {
-        let path = free_path(self.out, SALVAGED.0, SALVAGED.1).map_err(Failure::Write)?;
-        let aside = SetAside::new(name(&path), INDEX_FILE);
-        let writer = SalvagedWriter::create(path, self.pair.index.header());
-        Ok((writer.map_err(Failure::Write)?, aside))
     }
 
     /// Sets aside or drops the details that no event refers to.
@@ -92,7 +74,7 @@ impl Walk<'_, '_> {
         let (Some(reader), Some(details)) = (self.pair.detail, &mut self.details) else {
             return Ok(());
         };
-        let mut orphans: Option<(OrphansWriter, SetAside)> = None;
+        let mut orphans: Option<SetAsideWriter> = None;
         let salvaged = self.salvaged.iter().zip(0..);
         let salvaged = salvaged.filter(|(_, place)| !self.used_salvaged.is_set(*place));
         let hopped = (0..reader.event_count()).filter(|seq| !self.used.is_set(*seq));
@@ -108,7 +90,7 @@ impl Walk<'_, '_> {
         let salvaged = salvaged.map(|(detail, _)| Ok((*detail, true)));
         for detail in hopped.chain(salvaged) {
             let (detail, is_salvaged) = detail?;
-            let (offset, size) = (detail.offset, detail.header.total_length.into());
+            let size = detail.header.total_length.into();
             self.progress.advance(size);
             let cutting = self.cutting.as_ref();
             if cutting.is_some_and(|cutting| !cutting.contains(detail.header.index_seq)) {
@@ -119,10 +101,9 @@ impl Walk<'_, '_> {
             }
             let mut gaps = self.salvaged.gaps(detail.place()).peekable();
             if !is_salvaged && gaps.peek() != Some(&detail.place()) {
-                for Range { start, end } in gaps {
-                    let size = end.saturating_sub(start);
+                for gap in gaps {
                     let why = (DropReason::Overlap, None);
-                    self.report.drop(DETAIL_FILE, why, start, size);
+                    self.report.drop(DETAIL_FILE, why, gap);
                 }
                 continue;
             }
@@ -134,38 +115,24 @@ impl Walk<'_, '_> {
             };
             if !self.job.keeps_rest {
                 let why = (DropReason::Orphans, rule);
-                self.report.drop(DETAIL_FILE, why, offset, size);
+                self.report.drop(DETAIL_FILE, why, detail.place());
                 continue;
             }
-            let (writer, aside) = match &mut orphans {
-                Some(open) => open,
-                None => {
-                    let path = free_path(self.out, ORPHANS.0, ORPHANS.1).map_err(Failure::Write)?;
-                    let aside = SetAside::new(name(&path), DETAIL_FILE);
-                    let writer = OrphansWriter::create(path, reader.header());
-                    orphans.insert((writer.map_err(Failure::Write)?, aside))
-                }
-            };
-            writer.begin(&detail);
+            let writer =
+                SetAsideWriter::get_or_create(&mut orphans, self.out, ORPHANS, DETAIL_FILE);
+            let writer = writer.map_err(Failure::Write)?;
+            writer.begin_detail(&detail, rule);
             let mut start = 0_u64;
             while start < size {
                 let chunk = window.chunk(&detail, start)?;
                 writer.write(chunk).map_err(Failure::Write)?;
                 start = start.saturating_add(chunk.len() as u64);
             }
-            aside.add(detail.seq, offset, rule);
         }
-        if let Some((writer, aside)) = orphans {
-            writer
-                .finalize(self.job.durability)
-                .map_err(Failure::Write)?;
-            self.report.set_aside.push(aside);
+        if let Some(writer) = orphans {
+            let aside = writer.finalize_detail(reader.header(), self.job.durability);
+            self.report.set_aside.push(aside.map_err(Failure::Write)?);
         }
         Ok(())
     }
-}
-
-fn name(path: &Path) -> String {
-    let name = path.file_name().unwrap_or_default();
-    name.to_string_lossy().into_owned()
 }

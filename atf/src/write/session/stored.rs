@@ -1,6 +1,5 @@
 //! The manifest of a session while it is being written. Each version replaces the previous one.
 
-use std::fs::File;
 use std::path::Path;
 
 use super::SessionWriter;
@@ -28,21 +27,8 @@ pub(super) struct Written {
     spare: Option<Spare>,
 }
 
-/// A new manifest.
-enum Part {
-    Plain(Box<dyn StorageFile>),
-    /// With spare room, and its size in bytes.
-    Spare(DiskFile, usize),
-}
-
-impl AsMut<dyn StorageFile> for Part {
-    fn as_mut(&mut self) -> &mut (dyn StorageFile + 'static) {
-        match self {
-            Self::Plain(file) => &mut **file,
-            Self::Spare(file, _) => file,
-        }
-    }
-}
+/// A new manifest and, if it has spare room, its size in bytes.
+type Part = (Box<dyn StorageFile>, Option<usize>);
 
 /// The minimum room in a manifest, in bytes, for the last update of a recording that cannot
 /// continue.
@@ -119,7 +105,7 @@ impl SessionWriter {
         });
         let old = written.spare.take();
         written.spare = match stored {
-            Ok(part) => part.and_then(|(file, size)| Spare::map(&file, size, old)),
+            Ok((file, size)) => size.and_then(|size| Spare::map(file.as_file()?, size, old)),
             Err(error) => {
                 written.spare = old;
                 return Err(error);
@@ -133,16 +119,18 @@ impl SessionWriter {
         Ok(too_large.map(|error| error.with_path(Some(&path))))
     }
 
-    fn write_part(&self, path: &Path, bytes: &[u8]) -> Result<Option<(File, usize)>> {
+    /// Replaces the manifest.
+    fn write_part(&self, path: &Path, bytes: &[u8]) -> Result<Part> {
         let part = self.path.join(MANIFEST_PART);
         let is_durable = self.options.durability != Durability::None;
-        let create = || self.create_part(&part, bytes);
-        Ok(
-            match replace(&*self.storage, path, &part, is_durable, create)? {
-                Part::Spare(file, size) => Some((file.0, size)),
-                Part::Plain(_) => None,
-            },
-        )
+        let mut spare_size = None;
+        let create = || {
+            let (file, size) = self.create_part(&part, bytes)?;
+            spare_size = size;
+            Ok(file)
+        };
+        let file = replace(&*self.storage, path, &part, is_durable, create)?;
+        Ok((file, spare_size))
     }
 
     /// Writes the manifest's text, with spare room if the session is being recorded and the disk
@@ -157,12 +145,12 @@ impl SessionWriter {
             let mut text = bytes.to_vec();
             text.resize(bytes.len().saturating_add(SPARE), b' ');
             if write_whole(&mut file, part, 0, &text).is_ok() {
-                return Ok(Part::Spare(file, text.len()));
+                return Ok((Box::new(file), Some(text.len())));
             }
             self.storage.remove(part).map_err(at(part))?;
         }
         let mut file = self.storage.create(part).map_err(at(part))?;
         write_whole(&mut *file, part, 0, bytes)?;
-        Ok(Part::Plain(file))
+        Ok((file, None))
     }
 }

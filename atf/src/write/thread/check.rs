@@ -34,7 +34,7 @@ impl ThreadWriter {
     #[cold]
     pub(super) fn check_slowly(&self, timestamp_ns: u64, event_kind: EventKind) -> Result<()> {
         self.check_open()?;
-        if self.verbatim {
+        if self.options.verbatim {
             return IndexEvent::check_kind_fits(self.wire, event_kind);
         }
         if timestamp_ns < self.last_timestamp {

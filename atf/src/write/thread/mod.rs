@@ -1,7 +1,6 @@
 //! Writes the two files of a thread.
 
 mod check;
-mod count_whole;
 mod ends;
 mod push;
 mod reserve;
@@ -12,7 +11,7 @@ use std::sync::Arc;
 
 use super::registry::Registration;
 use super::ring::{Buffer, Journal};
-use super::section::Section;
+use super::section::{Section, whole_events};
 use super::{
     Detail, Disk, Durability, Event, Link, Storage, ThreadSummary, WriteOptions, at, create_held,
     sync_name,
@@ -26,7 +25,6 @@ use crate::index::IndexEvent;
 use crate::manifest::Loss;
 use crate::wire::{EventKind, Wire};
 use check::EVENT;
-use count_whole::whole_events;
 use ends::index_header;
 use push::with_payload;
 use reserve::Reservations;
@@ -73,7 +71,6 @@ pub struct ThreadWriter {
     detail_count: u64,
     wire: Wire,
     thread_id: u32,
-    verbatim: bool,
     state: State,
     first_timestamp: Option<u64>,
     detail: Option<Section>,
@@ -184,7 +181,6 @@ impl ThreadWriter {
             detail_count: 0,
             wire: options.wire,
             thread_id,
-            verbatim: options.verbatim,
             state: State::Open,
             first_timestamp: None,
             detail: None,
@@ -389,7 +385,7 @@ impl ThreadWriter {
             return self.push(&linked(event, None)).map(|_| None);
         };
         self.check_no_reservations()?;
-        if !self.verbatim {
+        if !self.options.verbatim {
             self.compare("timestamp", header.timestamp, event.timestamp_ns, EVENT)?;
         }
         let header = DetailEventHeader {
@@ -448,7 +444,7 @@ impl ThreadWriter {
     /// [`ErrorKind::AlreadyFinalized`]; [`ErrorKind::Io`], which leaves the files unfinalized.
     pub fn finalize(&mut self) -> Result<ThreadSummary> {
         self.check_open()?;
-        self.drop_open_details()?;
+        self.drop_details_before(u64::MAX)?;
         if let Err(error) = self.write_ends() {
             return Err(self.fail(error));
         }

@@ -1,6 +1,5 @@
 //! Adds events to the buffers, and writes the buffers to the files.
 
-use super::count_whole::whole_details;
 use super::ends::detail_header;
 use super::{State, ThreadWriter};
 use crate::detail::DetailEventHeader;
@@ -8,7 +7,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::files::DETAIL_FILE;
 use crate::index::IndexEvent;
 use crate::write::ring::{Buffer, Journal};
-use crate::write::section::{Section, no_room};
+use crate::write::section::{Section, no_room, whole_details};
 use crate::write::{Detail, Durability, Event, Link, at};
 
 impl ThreadWriter {

@@ -215,11 +215,6 @@ impl ThreadWriter {
         })
     }
 
-    /// Drops all reserved details.
-    pub(super) fn drop_open_details(&mut self) -> Result<u64> {
-        self.drop_details(0..self.reserved.queue.len())
-    }
-
     /// Drops the details in this range of the queue and returns their number. Links of buffered
     /// events are removed; for other events, placeholders must take the details' places.
     fn drop_details(&mut self, range: Range<usize>) -> Result<u64> {
