@@ -92,7 +92,11 @@ impl CounterClock {
         }
         let first = Moment::now();
         thread::sleep(Duration::from_nanos(FIRST_NS));
-        let second = Moment::now();
+        Self::after(first, Moment::now())
+    }
+
+    /// Returns a clock with the rate between two moments, which begins at the second.
+    fn after(first: Moment, second: Moment) -> Option<Self> {
         let rate = first.rate_to(second)?;
         let this = Self {
             generation: AtomicU64::new(0),
@@ -304,6 +308,8 @@ fn divided(ns: u64, by: u64) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
     use super::*;
 
     fn moment(ticks: u64, ns: u64) -> Moment {
@@ -316,18 +322,7 @@ mod tests {
 
     /// Returns a clock that runs at 1 ns per tick.
     fn clock() -> CounterClock {
-        let clock = CounterClock {
-            generation: AtomicU64::new(0),
-            lines: Default::default(),
-            error_ns: AtomicU64::new(0),
-            calibration: Mutex::new(Calibration {
-                reference: moment(0, 0),
-                due_ticks: 0,
-                interval_ns: 1_000_000,
-            }),
-        };
-        clock.set(0, 0, 1 << FRACTION);
-        clock
+        CounterClock::after(moment(0, 0), moment(1_000_000, 1_000_000)).unwrap()
     }
 
     /// Compares the counter with the clock at `now`.

@@ -47,7 +47,9 @@ pub struct Drain {
 /// The destination of events that leave the ring.
 #[derive(Debug)]
 struct Outlet {
-    payloads: Payloads,
+    payloads: Consumer<u8>,
+    /// A copy, in one piece, of a payload that wraps around the end of the ring.
+    joined: Vec<u8>,
     losses: Arc<Losses>,
     /// The times of the details, or complete events, that were discarded because they are outside
     /// every window.
@@ -79,10 +81,8 @@ pub struct Drained {
 impl Drain {
     pub(super) fn new(events: Consumer<Slot>, payloads: Consumer<u8>, losses: Arc<Losses>) -> Self {
         let outlet = Outlet {
-            payloads: Payloads {
-                lane: payloads,
-                joined: Vec::new(),
-            },
+            payloads,
+            joined: Vec::new(),
             losses,
             let_go: LetGo::new(events.buffer().capacity()),
             totals: Drained::default(),
@@ -203,8 +203,8 @@ impl Drain {
         if self.is_abandoned() && !self.is_compact {
             self.is_compact = true;
             compact(&mut self.events);
-            compact(&mut self.outlet.payloads.lane);
-            self.outlet.payloads.joined = Vec::new();
+            compact(&mut self.outlet.payloads);
+            self.outlet.joined = Vec::new();
             self.outlet.let_go.compact();
         }
     }
@@ -218,7 +218,7 @@ impl Drain {
     pub(super) fn capacity(&self) -> Capacity {
         Capacity {
             events: self.events.buffer().capacity(),
-            payload_size: self.outlet.payloads.lane.buffer().capacity(),
+            payload_size: self.outlet.payloads.buffer().capacity(),
         }
     }
 
@@ -261,7 +261,7 @@ impl Drain {
             };
             slots.saturating_sub(most)
         };
-        let (events, payloads) = (&self.events, &self.outlet.payloads.lane);
+        let (events, payloads) = (&self.events, &self.outlet.payloads);
         Crowd {
             events: excess(events.slots(), events.buffer().capacity()),
             payload_size: excess(payloads.slots(), payloads.buffer().capacity()),
@@ -392,7 +392,7 @@ impl Outlet {
                 self.losses.details.add(slot.event.timestamp_ns);
             }
             _ => {
-                self.payloads.write(slot, writer)?;
+                self.write_with_detail(slot, writer)?;
                 self.totals.details = self.totals.details.wrapping_add(1);
             }
         }
@@ -409,37 +409,16 @@ impl Outlet {
         if lanes == Lanes::Both || slot.payload_size != NO_DETAIL {
             self.let_go.add(slot.event.timestamp_ns);
         }
-        match slot.stored_size() {
-            0 => Ok(()),
-            size => self.payloads.skip(size),
+        let size = slot.stored_size();
+        if size > 0 {
+            recorded(&mut self.payloads, size)?.commit_all();
         }
-    }
-}
-
-impl Crowd {
-    /// Returns whether the next event must leave the ring even if a trigger may request it.
-    fn is_out(&self) -> bool {
-        self.events > 0 || self.payload_size > 0
+        Ok(())
     }
 
-    fn pass(&mut self, slot: &Slot) {
-        self.events = self.events.saturating_sub(1);
-        self.payload_size = self.payload_size.saturating_sub(slot.stored_size());
-    }
-}
-
-/// The payload lane.
-#[derive(Debug)]
-struct Payloads {
-    lane: Consumer<u8>,
-    /// A copy, in one piece, of a payload that wraps around the end of the ring.
-    joined: Vec<u8>,
-}
-
-impl Payloads {
     /// Writes an event with its payload. Removes the payload from the ring if that succeeds.
-    fn write(&mut self, slot: &Slot, writer: &mut ThreadWriter) -> Result<()> {
-        let chunk = recorded(&mut self.lane, slot.stored_size())?;
+    fn write_with_detail(&mut self, slot: &Slot, writer: &mut ThreadWriter) -> Result<()> {
+        let chunk = recorded(&mut self.payloads, slot.stored_size())?;
         let payload = match chunk.as_slices() {
             (whole, []) => whole,
             (head, tail) => {
@@ -457,11 +436,17 @@ impl Payloads {
         }
         written
     }
+}
 
-    /// Removes a payload from the ring.
-    fn skip(&mut self, size: usize) -> Result<()> {
-        recorded(&mut self.lane, size)?.commit_all();
-        Ok(())
+impl Crowd {
+    /// Returns whether the next event must leave the ring even if a trigger may request it.
+    fn is_out(&self) -> bool {
+        self.events > 0 || self.payload_size > 0
+    }
+
+    fn pass(&mut self, slot: &Slot) {
+        self.events = self.events.saturating_sub(1);
+        self.payload_size = self.payload_size.saturating_sub(slot.stored_size());
     }
 }
 

@@ -16,11 +16,10 @@ use ring::{Output, Ring, Step};
 use updates::Updates;
 
 use super::Lanes;
-use super::commands::{Command, Ticket};
 use super::drain::Target as _;
+use super::requests::Requests;
 use super::segments::Segments;
 use super::shared::{Shared, State};
-use super::thread::Direct;
 use super::trigger::Calls;
 use super::window::Windows;
 
@@ -62,26 +61,6 @@ struct NextSegment {
     outputs: Vec<Output>,
 }
 
-/// The work of one pass, apart from draining.
-#[derive(Default)]
-struct Requests {
-    /// The threads to create.
-    wanted: Vec<u32>,
-    /// The threads without a ring that have ended.
-    ended: Vec<Arc<Direct>>,
-    /// The windows to open or to close, with their times.
-    windows: Vec<(bool, u64)>,
-    is_manifest: bool,
-    is_flush: bool,
-    is_last: bool,
-    /// The ticket of the last command.
-    ticket: Ticket,
-    /// When the pass began. `windows` includes all windows opened before that time.
-    now_ns: u64,
-    /// How many triggers the pass serves.
-    triggers: u64,
-}
-
 impl Drainer {
     pub(super) fn new(shared: Arc<Shared>) -> Self {
         Self {
@@ -112,8 +91,8 @@ impl Drainer {
                 self.shared.declare_end();
             }
             self.look_at_triggers(&mut requests);
-            for direct in &requests.ended {
-                self.shared.close_direct(direct);
+            for thread_id in &requests.ended {
+                self.shared.close_direct(*thread_id);
             }
             if !requests.wanted.is_empty() {
                 self.add_threads(&requests.wanted);
@@ -143,7 +122,7 @@ impl Drainer {
                 self.change_segment();
             }
             let mut state = self.shared.lock();
-            if state.commands.finish(requests.ticket) {
+            if state.pending.finish(requests.ticket) {
                 self.shared.changed.notify_all();
             }
             if requests.is_last {
@@ -164,29 +143,12 @@ impl Drainer {
         // earlier than that time and the pass does not hold them.
         let triggers = self.shared.triggers.fired();
         let mut state = self.shared.lock();
-        let (commands, ticket) = state.commands.take();
-        let mut requests = Requests {
+        Requests {
             is_last: state.is_stopping,
-            ticket,
             now_ns: now_ns(),
             triggers,
-            ..Requests::default()
-        };
-        for command in commands {
-            match command {
-                Command::AddThread(thread_id) => requests.wanted.push(thread_id),
-                Command::EndThread(thread_id) => {
-                    let is_ended = |direct: &mut Arc<Direct>| direct.thread_id == thread_id;
-                    let ended = state.direct.extract_if(.., is_ended);
-                    requests.ended.extend(ended);
-                }
-                Command::SetWindow { is_open, now_ns } => requests.windows.push((is_open, now_ns)),
-                Command::Flush => requests.is_flush = true,
-                Command::WriteManifest => requests.is_manifest = true,
-                Command::Pass => {}
-            }
+            ..state.pending.take()
         }
-        requests
     }
 
     /// Updates the windows before any event is kept or discarded.

@@ -70,7 +70,6 @@
     clippy::unwrap_used
 )]
 
-mod commands;
 mod counter;
 mod drain;
 mod drainer;
@@ -80,6 +79,7 @@ mod losses;
 mod options;
 mod recorder;
 mod recording;
+mod requests;
 mod segments;
 pub mod settings;
 mod shared;

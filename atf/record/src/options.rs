@@ -67,19 +67,13 @@ impl RecordOptions {
     /// Checks that the options fit the session.
     pub(super) fn check(&self, session: &SessionWriter) -> Result<()> {
         self.capacity.check()?;
-        if let Some(Segment {
-            keep: Some(keep), ..
-        }) = self.segment
-        {
+        if let Some(keep) = self.segment.and_then(|segment| segment.keep) {
             super::check("keep", keep, 1, usize::MAX)?;
         }
-        let needing = [
-            ("window", self.window.is_some()),
-            ("segment", self.segment.is_some()),
-        ];
-        match needing.iter().find(|(_, is_set)| *is_set) {
-            Some((field, _)) if session.options().survive_kill => {
-                let error = Error::new(ErrorKind::NeedsRings).with_field(*field);
+        let window = self.window.map(|_| "window");
+        match window.or(self.segment.map(|_| "segment")) {
+            Some(field) if session.options().survive_kill => {
+                let error = Error::new(ErrorKind::NeedsRings).with_field(field);
                 Err(error.with_path(Some(session.path())))
             }
             _ => Ok(()),
@@ -149,13 +143,10 @@ impl Capacity {
     /// Returns half of this capacity, but at least [`LEAST`](Self::LEAST) or the smaller `full`.
     pub(super) fn half(self, full: Self) -> Self {
         let half = |own: usize, least: usize, full: usize| (own / 2).max(least.min(full));
+        let least = Self::LEAST;
         Self {
-            events: half(self.events, Self::LEAST.events, full.events),
-            payload_size: half(
-                self.payload_size,
-                Self::LEAST.payload_size,
-                full.payload_size,
-            ),
+            events: half(self.events, least.events, full.events),
+            payload_size: half(self.payload_size, least.payload_size, full.payload_size),
         }
     }
 

@@ -13,7 +13,6 @@ use atf::internal::uncancelled;
 use atf::write::{Detail, Event, Link, SessionWriter};
 use atf::{Error, Result};
 
-use super::commands::Command;
 use super::counter::CounterClock;
 use super::drainer::Drainer;
 use super::exit;
@@ -284,8 +283,8 @@ impl Recording {
     pub fn set_window_open(&self, is_open: bool) -> Result<()> {
         let mut state = self.shared.lock_running()?;
         // Read the clock under the lock, so that the drain has not yet decided on later events.
-        let now_ns = now_ns();
-        state.commands.push(Command::SetWindow { is_open, now_ns });
+        let change = (is_open, now_ns());
+        state.pending.add(|next| next.windows.push(change));
         Ok(())
     }
 
@@ -297,9 +296,9 @@ impl Recording {
     /// stopped; [`ErrorKind::Forked`].
     pub fn write_manifest(&self) -> Result<()> {
         let mut state = self.shared.lock_running()?;
-        let ticket = state.commands.push(Command::WriteManifest);
+        let ticket = state.pending.add(|next| next.is_manifest = true);
         self.shared.changed.notify_all();
-        let is_missing = |state: &State| !state.commands.are_done(ticket);
+        let is_missing = |state: &State| !state.pending.are_done(ticket);
         let state = self.shared.wait_for_drain(state, is_missing);
         match &state.error {
             Some(error) => Err(error.clone()),
@@ -317,15 +316,13 @@ impl Recording {
     /// stopped; [`ErrorKind::Forked`].
     pub fn flush(&self, deadline: Duration) -> Result<bool> {
         let mut state = self.shared.lock_running()?;
-        let ticket = state.commands.push(Command::Flush);
+        let ticket = state.pending.add(|next| next.is_flush = true);
         self.shared.changed.notify_all();
-        let is_missing = |state: &mut State| !state.commands.are_done(ticket) && !state.is_stopping;
-        let waited = self
-            .shared
-            .changed
-            .wait_timeout_while(state, deadline, is_missing);
+        let is_missing = |state: &mut State| !state.pending.are_done(ticket) && !state.is_stopping;
+        let changed = &self.shared.changed;
+        let waited = changed.wait_timeout_while(state, deadline, is_missing);
         let state = waited.unwrap_or_else(PoisonError::into_inner).0;
-        let is_flushed = state.commands.are_done(ticket);
+        let is_flushed = state.pending.are_done(ticket);
         match &state.error {
             Some(error) => Err(error.clone()),
             None if state.is_stopping && !is_flushed => Err(self.shared.stopped()),

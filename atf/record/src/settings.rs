@@ -415,10 +415,8 @@ impl Settings {
             let events = size.saturating_mul(2).checked_div(each);
             Some(events.unwrap_or_default().max(2))
         };
-        let of_segments = || {
-            self.is_set(&SEGMENT)
-                .then(|| Capacity::default().events as u64)
-        };
+        let default = Capacity::default().events as u64;
+        let of_segments = || self.is_set(&SEGMENT).then_some(default);
         self.number(&RING).or_else(of_windows).or_else(of_segments)
     }
 
@@ -439,6 +437,7 @@ impl Settings {
         // because the drain removes payloads immediately.
         let most = self.window().map_or(MOST_DRAINED, |_| 1 << 30);
         let payloads = (events as u64).saturating_mul(self.payload_size());
+        let payloads = size(payloads.min(most));
         let segment = self.is_set(&SEGMENT).then(|| {
             let segment = Segment::default().keep(self.number(&KEEP).map(size));
             let (time, bytes) = (self.time(&SEGMENT), self.number(&SEGMENT));
@@ -446,11 +445,7 @@ impl Settings {
         });
         RecordOptions::default()
             .ring_memory(size(self.ring_memory()))
-            .capacity(
-                default
-                    .events(events)
-                    .payload_size(size(payloads.min(most))),
-            )
+            .capacity(default.events(events).payload_size(payloads))
             .overflow(match self.text(&OVERFLOW) {
                 Some("drop") => Overflow::DropNewest,
                 Some("drop-detail") => Overflow::DropDetail,

@@ -1,6 +1,7 @@
 //! The state that a recording's threads share.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::panic::{self, AssertUnwindSafe};
@@ -12,9 +13,9 @@ use atf::internal::Origin;
 use atf::write::{SessionTotals, SessionWriter};
 use atf::{Error, ErrorKind, Result};
 
-use super::commands::{Command, Commands};
 use super::counter::CounterClock;
 use super::losses::{AllLosses, Losses};
+use super::requests::Pending;
 use super::segments::Segments;
 use super::sleep;
 use super::thread::{ATTEMPTS, Direct, WAITING};
@@ -64,12 +65,12 @@ pub(super) struct State {
     pub(super) next_thread: u32,
     /// The number of threads that are not finalized.
     pub(super) live: usize,
-    /// Threads that record without a ring.
-    pub(super) direct: Vec<Arc<Direct>>,
+    /// Threads that record without a ring, by id.
+    pub(super) direct: BTreeMap<u32, Arc<Direct>>,
     pub(super) losses: AllLosses,
-    pub(super) commands: Commands,
+    pub(super) pending: Pending,
     /// Threads that the drain's thread has created, for their callers.
-    pub(super) made: Vec<(u32, Result<ThreadRecorder>)>,
+    pub(super) made: BTreeMap<u32, Result<ThreadRecorder>>,
     /// The session that is being written, unless it is the first.
     pub(super) segment: Option<Arc<SessionWriter>>,
     pub(super) is_stopping: bool,
@@ -85,7 +86,7 @@ pub(super) struct State {
 impl State {
     /// Returns whether the drain has no work other than draining.
     pub(super) fn is_idle(&mut self) -> bool {
-        !self.is_stopping && self.commands.is_empty()
+        !self.is_stopping && self.pending.is_empty()
     }
 
     /// Counts a thread that is finalized.
@@ -154,7 +155,7 @@ impl Shared {
         let mut state = self.lock();
         if state.error.is_none() {
             state.error = Some(error);
-            state.commands.push(Command::WriteManifest);
+            state.pending.add(|next| next.is_manifest = true);
             self.changed.notify_all();
         }
     }
@@ -173,12 +174,11 @@ impl Shared {
     pub(super) fn add_thread(&self, name: Option<&str>) -> Result<ThreadRecorder> {
         let thread_id = self.reserve_thread(name)?;
         self.changed.notify_all();
-        let place = |state: &State| state.made.iter().position(|(made, _)| *made == thread_id);
-        let mut state = self.wait_for_drain(self.lock(), |state| place(state).is_none());
-        let Some(made) = place(&state).map(|made| state.made.swap_remove(made).1) else {
-            return Err(self.stopped());
-        };
+        let is_missing = |state: &State| !state.made.contains_key(&thread_id);
+        let mut state = self.wait_for_drain(self.lock(), is_missing);
+        let made = state.made.remove(&thread_id);
         drop(state);
+        let made = made.ok_or_else(|| self.stopped())?;
         made.inspect_err(|error| self.segment().set_recording_error(error.reason()))
     }
 
@@ -190,9 +190,8 @@ impl Shared {
         mut is_missing: impl FnMut(&State) -> bool,
     ) -> MutexGuard<'a, State> {
         loop {
-            let waited = self
-                .changed
-                .wait_timeout_while(state, IN_VAIN, |state| is_missing(state));
+            let changed = &self.changed;
+            let waited = changed.wait_timeout_while(state, IN_VAIN, |state| is_missing(state));
             let (now, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
             state = now;
             if !timeout.timed_out() || self.watched.is_gone() {
@@ -208,10 +207,10 @@ impl Shared {
         if state.live >= limit {
             // Threads that have ended count until the drain has finalized their files: wait for a
             // complete pass, or until the recording stops.
-            let ticket = state.commands.push(Command::Pass);
+            let ticket = state.pending.add(|_| {});
             self.changed.notify_all();
             state = self.wait_for_drain(state, |state| {
-                !state.commands.are_done(ticket) && !state.is_stopping
+                !state.pending.are_done(ticket) && !state.is_stopping
             });
         }
         if state.is_stopping {
@@ -231,7 +230,7 @@ impl Shared {
         if let Some(name) = name {
             self.session.set_thread_name(thread_id, name);
         }
-        state.commands.push(Command::AddThread(thread_id));
+        state.pending.add(|next| next.wanted.push(thread_id));
         Ok(thread_id)
     }
 
@@ -250,21 +249,23 @@ impl Shared {
     }
 
     /// Makes the drain's thread finalize a thread without a ring when that thread ends.
-    pub(super) fn end_direct(&self, direct: &Direct) {
+    pub(super) fn end_direct(&self, thread_id: u32) {
         // In a forked child, the thread still runs in the parent.
         if self.origin.is_current() {
-            let command = Command::EndThread(direct.thread_id);
-            self.lock().commands.push(command);
+            self.lock().pending.add(|next| next.ended.push(thread_id));
             self.changed.notify_all();
         }
     }
 
     /// Finalizes the files of a thread without a ring.
-    pub(super) fn close_direct(&self, direct: &Direct) {
-        if let Some(Err(error)) = direct.finalize() {
-            self.fail(error);
+    pub(super) fn close_direct(&self, thread_id: u32) {
+        let direct = self.lock().direct.remove(&thread_id);
+        if let Some(direct) = direct {
+            if let Some(Err(error)) = direct.finalize() {
+                self.fail(error);
+            }
+            self.lock().end_thread();
         }
-        self.lock().end_thread();
     }
 
     /// Returns the session that is being written.
@@ -434,9 +435,9 @@ impl Shared {
     pub(super) fn finish(&self, segments: Option<&Segments>) -> Result<RecordSummary> {
         self.update();
         self.session.end_recording();
-        let direct = std::mem::take(&mut self.lock().direct);
-        for direct in &direct {
-            self.close_direct(direct);
+        let direct: Vec<_> = self.lock().direct.keys().copied().collect();
+        for thread_id in direct {
+            self.close_direct(thread_id);
         }
         if let Some(clock) = self.clock.get() {
             clock.finish();

@@ -36,16 +36,20 @@ impl ThreadRecorder {
         Self { thread_id, lane }
     }
 
-    pub(super) fn direct(
-        thread_id: u32,
-        writer: Holder<ThreadWriter>,
-        direct: Arc<Direct>,
-        shared: Arc<Shared>,
-    ) -> Self {
+    /// Creates the recorder of a thread without a ring, and gives the recording its handle.
+    pub(super) fn direct(thread_id: u32, writer: ThreadWriter, shared: &Arc<Shared>) -> Self {
+        let (holder, writer) = revocable(writer);
+        let losses = Arc::new(Losses::new());
+        let direct = Arc::new(Direct { writer, losses });
+        let mut state = shared.lock();
+        let losses = Arc::clone(&direct.losses);
+        state.losses.threads.push((thread_id, losses));
+        state.direct.insert(thread_id, Arc::clone(&direct));
         let lane = Lane::Direct(DirectRecorder {
-            writer,
+            thread_id,
+            writer: holder,
             direct,
-            shared,
+            shared: Arc::clone(shared),
         });
         Self { thread_id, lane }
     }
@@ -105,7 +109,7 @@ impl ThreadRecorder {
     pub fn loss_counter(&self) -> LossCounter {
         LossCounter(match &self.lane {
             Lane::Ring(recorder) => recorder.losses(),
-            Lane::Direct(recorder) => recorder.direct.losses(),
+            Lane::Direct(recorder) => Arc::clone(&recorder.direct.losses),
         })
     }
 
@@ -135,24 +139,11 @@ impl LossCounter {
 /// The recording's handle to a thread that writes its files itself.
 #[derive(Debug)]
 pub(super) struct Direct {
-    pub(super) thread_id: u32,
     writer: Revoker<ThreadWriter>,
     losses: Arc<Losses>,
 }
 
 impl Direct {
-    /// Creates both ends.
-    pub(super) fn new(thread_id: u32, writer: ThreadWriter) -> (Holder<ThreadWriter>, Self) {
-        let (holder, writer) = revocable(writer);
-        let losses = Arc::new(Losses::new());
-        let this = Self {
-            thread_id,
-            writer,
-            losses,
-        };
-        (holder, this)
-    }
-
     /// Finalizes the files, unless they already are. Later events are lost.
     ///
     /// The traced thread uses the writer for one event at a time. If it still does so after many
@@ -166,15 +157,12 @@ impl Direct {
         }
         None
     }
-
-    pub(super) fn losses(&self) -> Arc<Losses> {
-        Arc::clone(&self.losses)
-    }
 }
 
 /// The traced thread's counterpart to [`Direct`].
 #[derive(Debug)]
 struct DirectRecorder {
+    thread_id: u32,
     writer: Holder<ThreadWriter>,
     direct: Arc<Direct>,
     shared: Arc<Shared>,
@@ -231,6 +219,6 @@ impl DirectRecorder {
 
 impl Drop for DirectRecorder {
     fn drop(&mut self) {
-        self.shared.end_direct(&self.direct);
+        self.shared.end_direct(self.thread_id);
     }
 }

@@ -9,9 +9,8 @@ use tracing_core::{Subscriber, span};
 use tracing_subscriber::layer::{Context, Layer};
 use tracing_subscriber::registry::{LookupSpan, SpanRef};
 
-use crate::Guard;
 use crate::fields::{Fields, Values};
-use crate::shared::Shared;
+use crate::shared::{Guard, Shared};
 use crate::thread;
 
 /// A layer that records the spans that it receives: see the [crate](crate).

@@ -131,12 +131,11 @@
 )]
 
 mod fields;
-mod guard;
 mod init;
 mod layer;
 mod shared;
 mod thread;
 
-pub use guard::Guard;
 pub use init::{InitError, init, init_with_fields};
 pub use layer::AtfLayer;
+pub use shared::Guard;

@@ -1,10 +1,11 @@
-//! The state that a layer, its guard and its threads share.
+//! The owner of a recording, and the state that it shares with its layer and its threads.
 
 use std::collections::HashMap;
 use std::env;
+use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use atf::ErrorKind;
 use atf::clock::now_ns;
@@ -13,6 +14,83 @@ use atf::write::SessionWriter;
 use atf_record::{LossCounter, RecordOptions, RecordSummary, Recording, ThreadRecorder};
 use tracing_core::Metadata;
 use tracing_core::callsite::Identifier;
+
+/// A guard that ends the recording when dropped, and reports errors and losses in one line on
+/// standard error. [`stop`](Self::stop) returns them instead.
+///
+/// [`std::process::exit`] does not drop the guard, but it also ends the recording on Unix, without
+/// reporting anything. A panic that aborts leaves the files as a kill would: `atf recover` finalizes
+/// them, but without [`survive_kill`](atf::write::WriteOptions::survive_kill) the most recent events
+/// of each thread, or all events of a short run, are lost.
+#[derive(Debug)]
+#[must_use = "dropping it ends the recording"]
+pub struct Guard {
+    pub(crate) shared: Arc<Shared>,
+}
+
+impl Guard {
+    /// Stops recording: writes the threads' events, and finalizes their files and the manifest.
+    /// Later events are lost and counted. A second call returns the same result.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Recording::stop`](atf_record::Recording::stop), and those of threads
+    /// that could not be registered. The rest of the session is still finalized. In a forked child,
+    /// returns [`ErrorKind::Forked`](atf::ErrorKind::Forked).
+    pub fn stop(&self) -> atf::Result<RecordSummary> {
+        let shared = &*self.shared;
+        if shared.is_forked() {
+            return shared.recording.stop();
+        }
+        let mut outcome = lock(&shared.outcome);
+        let stop = || {
+            let stopped = shared.recording.stop();
+            // Return the first error.
+            lock(&shared.error).take().map_or(stopped, Err)
+        };
+        outcome.get_or_insert_with(stop).clone()
+    }
+
+    /// Returns the session's folder.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.shared.recording.session().path()
+    }
+
+    /// Returns the number of events that could not be recorded so far, including events after the
+    /// recording ended, but not counting details. The summary and the manifest include only losses
+    /// before the recording ended.
+    #[must_use]
+    pub fn lost_events(&self) -> u64 {
+        self.shared.lost.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        // In a forked child, there is nothing to stop.
+        if self.shared.is_forked() || lock(&self.shared.outcome).is_some() {
+            return;
+        }
+        let path = self.path().display();
+        let message = match self.stop() {
+            Ok(summary) => {
+                let recorded = summary.totals.event_count;
+                match (summary.lost_events, summary.lost_details) {
+                    (0, 0) => return,
+                    (lost, 0) => format!("{recorded} events are recorded, {lost} are lost"),
+                    (lost, details) => format!(
+                        "{recorded} events are recorded, {details} of them without their fields; \
+                         {lost} are lost"
+                    ),
+                }
+            }
+            Err(error) => error.to_string(),
+        };
+        // If standard error is closed, the message is lost.
+        let _ = writeln!(io::stderr(), "atf-tracing: {path}: {message}");
+    }
+}
 
 /// The id of the only module, the program, which contains all functions.
 const MODULE: u32 = 1;
@@ -56,10 +134,6 @@ impl Shared {
             error: Mutex::default(),
             outcome: Mutex::default(),
         })
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        self.recording.session().path()
     }
 
     /// Returns whether this process is a forked child. It must not take a lock: another thread of
@@ -126,28 +200,6 @@ impl Shared {
         if !is_counted {
             self.uncounted.lose_event(now_ns());
         }
-    }
-
-    pub(crate) fn lost_events(&self) -> u64 {
-        self.lost.load(Ordering::Relaxed)
-    }
-
-    /// Returns whether there is nothing to stop, as in a forked child.
-    pub(crate) fn is_stopped(&self) -> bool {
-        self.is_forked() || lock(&self.outcome).is_some()
-    }
-
-    pub(crate) fn stop(&self) -> atf::Result<RecordSummary> {
-        if self.is_forked() {
-            return self.recording.stop();
-        }
-        let mut outcome = lock(&self.outcome);
-        let stop = || {
-            let stopped = self.recording.stop();
-            // Return the first error.
-            lock(&self.error).take().map_or(stopped, Err)
-        };
-        outcome.get_or_insert_with(stop).clone()
     }
 }
 

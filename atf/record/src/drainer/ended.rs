@@ -31,10 +31,12 @@ struct Kept {
     ring: Ring,
     /// When the drain found that the thread had ended.
     ended_ns: u64,
-    /// The ring's memory size in bytes.
-    size: usize,
-    /// Whether the ring's files were open when it was added.
-    is_open: bool,
+}
+
+impl Kept {
+    fn is_open(&self) -> bool {
+        self.ring.output.existing().is_some()
+    }
 }
 
 impl Ended {
@@ -55,35 +57,22 @@ impl Ended {
         self.rings.iter_mut().map(|kept| &mut kept.ring)
     }
 
-    fn add(&mut self, ring: Ring, ended_ns: u64) {
-        let kept = self.counted(ring, ended_ns);
-        self.rings.push_back(kept);
-    }
-
-    fn counted(&mut self, ring: Ring, ended_ns: u64) -> Kept {
-        let (size, is_open) = (ring.size(), ring.output.existing().is_some());
-        self.size = self.size.saturating_add(size);
-        self.open = self.open.saturating_add(is_open.into());
-        Kept {
-            ring,
-            ended_ns,
-            size,
-            is_open,
-        }
+    /// Counts a ring that is about to be added.
+    fn count(&mut self, kept: &Kept) {
+        self.size = self.size.saturating_add(kept.ring.size());
+        self.open = self.open.saturating_add(kept.is_open().into());
     }
 
     /// Recounts all rings, because their files were replaced.
     pub(super) fn recount(&mut self) {
-        (self.size, self.open) = (0, 0);
-        for kept in std::mem::take(&mut self.rings) {
-            self.add(kept.ring, kept.ended_ns);
-        }
+        self.size = self.rings().map(Ring::size).fold(0, usize::saturating_add);
+        self.open = self.rings.iter().filter(|kept| kept.is_open()).count();
     }
 
     fn take(&mut self, at: usize) -> Option<Kept> {
         let kept = self.rings.remove(at)?;
-        self.size = self.size.saturating_sub(kept.size);
-        self.open = self.open.saturating_sub(kept.is_open.into());
+        self.size = self.size.saturating_sub(kept.ring.size());
+        self.open = self.open.saturating_sub(kept.is_open().into());
         Some(kept)
     }
 
@@ -91,7 +80,7 @@ impl Ended {
     /// files.
     fn take_excess(&mut self) -> Option<Kept> {
         if self.open > MOST_OPEN {
-            let at = self.rings.iter().position(|kept| kept.is_open)?;
+            let at = self.rings.iter().position(Kept::is_open)?;
             return self.take(at);
         }
         let is_over = self.size > self.most && self.rings.len() > 1;
@@ -103,7 +92,9 @@ impl Drainer {
     /// Keeps the ring of a finished thread, in as little memory as its events need.
     pub(super) fn keep_ended(&mut self, mut ring: Ring, ended_ns: u64) {
         ring.end(&self.shared);
-        self.ended.add(ring, ended_ns);
+        let kept = Kept { ring, ended_ns };
+        self.ended.count(&kept);
+        self.ended.rings.push_back(kept);
     }
 
     /// Drains the rings of finished threads once a trigger has requested their events, or once no
@@ -128,7 +119,7 @@ impl Drainer {
             }
         }
         for kept in held.into_iter().rev() {
-            let kept = self.ended.counted(kept.ring, kept.ended_ns);
+            self.ended.count(&kept);
             self.ended.rings.push_front(kept);
         }
     }

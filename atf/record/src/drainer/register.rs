@@ -6,7 +6,6 @@ use atf::{Error, ErrorKind, Result};
 
 use super::{Drainer, Output, Ring};
 use crate::drain::Target as _;
-use crate::thread::Direct;
 use crate::{Capacity, ThreadRecorder, channel_for, ring_size};
 
 /// While the manifest is smaller than this many bytes (about a thousand threads), it is rewritten
@@ -23,9 +22,10 @@ impl Drainer {
         let names = wanted.iter().copied();
         self.session.take_names(&self.shared.session, names);
         let is_flight = self.is_flight();
-        let mut sizes = RingSizes::new(self);
+        let rings = self.rings.iter().map(|ring| ring.drain.capacity());
+        let mut rings: Vec<_> = rings.collect();
         let created = wanted.iter().map(|thread_id| {
-            let capacity = sizes.next(self)?;
+            let capacity = self.next_capacity(&mut rings)?;
             let mut output = Output::new(&self.session, *thread_id);
             if !is_flight {
                 output.writer()?;
@@ -57,7 +57,7 @@ impl Drainer {
             if made.is_err() {
                 state.end_thread();
             }
-            state.made.push((*thread_id, made));
+            state.made.insert(*thread_id, made);
         }
         self.updates.hurry();
         self.shared.changed.notify_all();
@@ -66,15 +66,10 @@ impl Drainer {
     /// Connects a thread's recorder to the thread's files, through a ring unless the session
     /// survives a kill.
     fn connect(&mut self, output: Output, mut capacity: Capacity) -> Result<ThreadRecorder> {
-        let (shared, thread_id) = (&self.shared, output.thread_id());
+        let (shared, thread_id) = (&self.shared, output.thread_id);
         if self.session.options().survive_kill {
-            let (writer, direct) = Direct::new(thread_id, output.into_writer()?);
-            let direct = Arc::new(direct);
-            let mut state = shared.lock();
-            state.losses.threads.push((thread_id, direct.losses()));
-            state.direct.push(Arc::clone(&direct));
-            let shared = Arc::clone(shared);
-            return Ok(ThreadRecorder::direct(thread_id, writer, direct, shared));
+            let writer = output.into_writer()?;
+            return Ok(ThreadRecorder::direct(thread_id, writer, shared));
         }
         // The capacity was checked when the recording started.
         let options = &shared.options;
@@ -104,41 +99,24 @@ impl Drainer {
         recorder.drain = Arc::clone(&shared.watched);
         Ok(ThreadRecorder::with_ring(thread_id, recorder))
     }
-}
 
-/// The number of rings so far, and their total memory.
-struct RingSizes {
-    count: usize,
-    taken: usize,
-}
-
-impl RingSizes {
-    fn new(drainer: &Drainer) -> Self {
-        let is_judged = drainer.windows.is_some();
-        let size = |ring: &Ring| ring_size(ring.drain.capacity(), is_judged);
-        let sizes = drainer.rings.iter().map(size);
-        Self {
-            count: drainer.rings.len(),
-            taken: sizes.fold(0, usize::saturating_add),
-        }
-    }
-
-    /// Returns the capacity of the next thread's ring, and counts the ring. Without rings, the
-    /// capacity is meaningless.
-    fn next(&mut self, drainer: &Drainer) -> Result<Capacity> {
-        let (options, session) = (&drainer.shared.options, &drainer.session);
-        if session.options().survive_kill {
+    /// Returns the capacity of a new thread's ring, and adds it to those of all `rings`. Without
+    /// rings, the capacity is meaningless.
+    fn next_capacity(&self, rings: &mut Vec<Capacity>) -> Result<Capacity> {
+        let options = &self.shared.options;
+        if self.session.options().survive_kill {
             return Ok(options.capacity);
         }
-        let Some(capacity) = options.next_capacity(self.count, self.taken) else {
+        let is_judged = options.window.is_some();
+        let sizes = rings.iter().map(|ring| ring_size(*ring, is_judged));
+        let taken = sizes.fold(0, usize::saturating_add);
+        let Some(capacity) = options.next_capacity(rings.len(), taken) else {
             let limit = options.ring_memory as u64;
             let error = Error::new(ErrorKind::LimitReached { limit });
             let error = error.with_field("ring_memory");
-            return Err(error.with_path(Some(session.path())));
+            return Err(error.with_path(Some(self.session.path())));
         };
-        let size = ring_size(capacity, drainer.windows.is_some());
-        self.count = self.count.saturating_add(1);
-        self.taken = self.taken.saturating_add(size);
+        rings.push(capacity);
         Ok(capacity)
     }
 }

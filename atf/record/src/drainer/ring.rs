@@ -5,9 +5,9 @@ use std::sync::Arc;
 use atf::write::{SessionWriter, ThreadWriter};
 use atf::{Error, Result};
 
-use super::Requests;
 use crate::Drain;
 use crate::drain::Target;
+use crate::requests::Requests;
 use crate::shared::Shared;
 use crate::window::Windows;
 
@@ -41,7 +41,7 @@ impl Ring {
     }
 
     pub(super) fn thread_id(&self) -> u32 {
-        self.output.thread_id()
+        self.output.thread_id
     }
 
     /// Returns the ring's memory size in bytes.
@@ -130,7 +130,7 @@ impl Ring {
 #[derive(Debug)]
 pub(super) struct Output {
     session: Arc<SessionWriter>,
-    thread_id: u32,
+    pub(super) thread_id: u32,
     writer: Option<ThreadWriter>,
 }
 
@@ -152,10 +152,6 @@ impl Output {
             thread_id,
             writer: None,
         }
-    }
-
-    pub(super) fn thread_id(&self) -> u32 {
-        self.thread_id
     }
 
     /// Returns the writer, if the files exist.

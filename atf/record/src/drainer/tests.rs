@@ -11,11 +11,7 @@ use super::*;
 use crate::{Capacity, RecordOptions, ThreadRecorder, Trigger, Window};
 
 fn drainer() -> Result<Drainer> {
-    drainer_on(&Memory::new())
-}
-
-fn drainer_on(memory: &Memory) -> Result<Drainer> {
-    drainer_with(memory, Window::default())
+    drainer_with(&Memory::new(), Window::default())
 }
 
 pub(super) fn drainer_with(memory: &Memory, window: Window) -> Result<Drainer> {
@@ -30,7 +26,7 @@ pub(super) fn new_thread(drainer: &mut Drainer, thread_id: u32) -> Result<Thread
     drainer.add_threads(&[thread_id]);
     let live = drainer.shared.lock().live;
     drainer.shared.lock().live = live.saturating_add(1);
-    let made = drainer.shared.lock().made.pop();
+    let made = drainer.shared.lock().made.pop_first();
     made.ok_or_else(|| Error::internal("the thread is made"))?.1
 }
 
@@ -68,7 +64,7 @@ fn served(drainer: &mut Drainer, meanwhile: impl FnOnce()) -> u64 {
 #[test]
 fn the_losses_of_ended_threads_are_added_up() -> Result<()> {
     let memory = Memory::new();
-    let mut drainer = drainer_on(&memory)?;
+    let mut drainer = drainer_with(&memory, Window::default())?;
     let mut counters = Vec::new();
     for thread_id in 0..5 {
         let counter = new_thread(&mut drainer, thread_id)?.loss_counter();
@@ -158,7 +154,7 @@ fn released_rings_count_events_that_later_triggers_could_have_requested() -> Res
 #[test]
 fn a_manifest_without_changes_is_not_written_again() -> Result<()> {
     let memory = Memory::new();
-    let mut drainer = drainer_on(&memory)?;
+    let mut drainer = drainer_with(&memory, Window::default())?;
     let first = Arc::clone(&drainer.session);
     let next = first.successor("pid_43".into())?;
     first.set_modules(vec![Module::new(3)]);

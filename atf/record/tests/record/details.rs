@@ -55,8 +55,7 @@ fn with_details(reader: &ThreadReader) -> Vec<u64> {
 #[test]
 fn between_two_threads_each_detail_is_written_with_its_event_or_counted() {
     const EVENTS: u64 = many(60_000);
-    let folder = tempfile::tempdir().unwrap();
-    let mut writer = writer(folder.path());
+    let (folder, mut writer) = writer();
     let (mut recorder, mut drain) = ring(64, 1_999);
     let traced = thread::spawn(move || {
         let (mut whole, mut bare, mut lost) = (Vec::new(), 0, 0);

@@ -5,27 +5,7 @@ use atf::write::{Fate, Memory, Step};
 use atf_record::{Lost, RecordOptions};
 
 use crate::segments::{manifest_in, start_on};
-use crate::{event, read, ring, writer};
-
-#[test]
-fn the_events_and_losses_of_a_dropped_recorder_are_kept() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut writer = writer(folder.path());
-    let (mut recorder, mut drain) = ring(3, 0);
-    drain.drain_into(&mut writer).unwrap();
-    assert!(!drain.is_finished() && !recorder.is_abandoned());
-    for n in 0..5 {
-        let _ = recorder.record(&event(n));
-    }
-    drop(recorder);
-    // The ring is not finished until its events are drained.
-    assert!(!drain.is_finished());
-    let drained = drain.drain_into(&mut writer).unwrap();
-    assert_eq!((drained.events, drained.lost_events), (3, 2));
-    assert!(drain.is_finished());
-    writer.finalize().unwrap();
-    assert_eq!(read(folder.path()), [event(0), event(1), event(2)]);
-}
+use crate::{event, ring};
 
 #[test]
 fn without_a_drain_recording_returns_and_counts() {

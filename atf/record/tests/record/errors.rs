@@ -12,14 +12,13 @@ use atf::{DetailEventType, ErrorKind, EventKind};
 use atf_record::{Lost, Overflow, RecordOptions, Recording};
 
 use crate::segments::{fill_if, manifest_in, start_on};
-use crate::{event, read, ring, ring_with, writer};
+use crate::{event, finalized, ring, ring_with, writer};
 
 const DETAIL: Detail<'_> = Detail::new(DetailEventType::FUNCTION_CALL, b"payload");
 
 #[test]
 fn a_refused_event_is_counted_and_later_ones_are_written() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut writer = writer(folder.path());
+    let (_folder, mut writer) = writer();
     let (mut recorder, mut drain) = ring(8, 64);
     let unknown = event(1).event_kind(EventKind(9));
     assert_eq!(recorder.record(&event(0)), Ok(0));
@@ -34,19 +33,23 @@ fn a_refused_event_is_counted_and_later_ones_are_written() {
     let loss = Loss::new(2, event(1).timestamp_ns, event(1).timestamp_ns);
     assert_eq!(drain.event_loss(), Some(loss));
     assert_eq!(drain.detail_loss(), None);
-    writer.finalize().unwrap();
-    assert_eq!(read(folder.path()), [event(0), event(2), event(3)]);
+    assert_eq!(finalized(writer), [event(0), event(2), event(3)]);
 }
 
 #[test]
-fn events_earlier_than_those_in_the_writer_are_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut writer = writer(folder.path());
+fn an_event_that_a_writer_refuses_stays_in_the_ring() {
+    let (_folder, mut later) = writer();
+    later.write(&event(9)).unwrap();
+    let (_folder, mut over) = writer();
+    over.finalize().unwrap();
     let (mut recorder, mut drain) = ring(8, 0);
-    writer.write(&event(9)).unwrap();
     recorder.record(&event(0)).unwrap();
-    let error = drain.drain_into(&mut writer).unwrap_err();
+    let error = drain.drain_into(&mut later).unwrap_err();
     assert_eq!(error.field(), Some("timestamp_ns"));
+    let error = drain.drain_into(&mut over).unwrap_err();
+    assert_eq!(*error.kind(), ErrorKind::AlreadyFinalized);
+    let (_folder, mut new) = writer();
+    assert_eq!(drain.drain_into(&mut new).unwrap().events, 1);
 }
 
 /// Creates a writer on a full disk. It has the smallest buffer, which holds 128 events.
@@ -89,7 +92,6 @@ fn a_failed_writer_fails_at_each_call_and_never_stops_the_recorder() {
 
 #[test]
 fn another_writer_gets_the_events_that_the_failed_one_did_not_accept() {
-    let folder = tempfile::tempdir().unwrap();
     let mut failing = on_a_full_disk();
     let (mut recorder, mut drain) = ring_with(200, 4_000, Overflow::DropNewest);
     for n in 0..200 {
@@ -104,25 +106,11 @@ fn another_writer_gets_the_events_that_the_failed_one_did_not_accept() {
     drain.drain_into(&mut failing).unwrap_err();
     assert_eq!(failing.next_index_seq(), 50);
 
-    let mut writer = writer(folder.path());
+    let (_folder, mut writer) = writer();
     let drained = drain.drain_into(&mut writer).unwrap();
     assert_eq!((drained.events, drained.details), (150, 150));
-    writer.finalize().unwrap();
     let expected: Vec<_> = (50..200).map(event).collect();
-    assert_eq!(read(folder.path()), expected);
-}
-
-#[test]
-fn a_finalized_writer_leaves_the_events_in_the_ring() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut first = writer(&folder.path().join("thread_0"));
-    let (mut recorder, mut drain) = ring(4, 0);
-    recorder.record(&event(0)).unwrap();
-    first.finalize().unwrap();
-    let error = drain.drain_into(&mut first).unwrap_err();
-    assert_eq!(*error.kind(), ErrorKind::AlreadyFinalized);
-    let mut second = writer(&folder.path().join("thread_1"));
-    assert_eq!(drain.drain_into(&mut second).unwrap().events, 1);
+    assert_eq!(finalized(writer), expected);
 }
 
 /// Asserts that the manifest lists every thread's folder and nothing else (ATF-MANI-005,

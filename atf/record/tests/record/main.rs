@@ -7,7 +7,6 @@ mod errors;
 mod model;
 mod order;
 mod pages;
-mod policies;
 mod recording;
 mod segments;
 mod windows;
@@ -19,6 +18,7 @@ use atf::EventKind;
 use atf::thread::ThreadReader;
 use atf::write::{Event, ThreadWriter, WriteOptions};
 use atf_record::{Capacity, Drain, Drained, Overflow, Recorder, channel};
+use tempfile::TempDir;
 
 /// Returns event `n` of a trace.
 fn event(n: u64) -> Event {
@@ -58,8 +58,17 @@ fn drained(events: u64, details: u64, lost_events: u64, lost_details: u64) -> Dr
     drained
 }
 
-fn writer(folder: &Path) -> ThreadWriter {
-    ThreadWriter::create(folder, 0, &WriteOptions::default()).unwrap()
+/// Creates the writer of a thread in a new folder.
+fn writer() -> (TempDir, ThreadWriter) {
+    let folder = TempDir::new().unwrap();
+    let writer = ThreadWriter::create(folder.path(), 0, &WriteOptions::default()).unwrap();
+    (folder, writer)
+}
+
+/// Finalizes a thread and returns its events.
+fn finalized(mut writer: ThreadWriter) -> Vec<Event> {
+    writer.finalize().unwrap();
+    read(writer.path())
 }
 
 /// Returns the events of a finalized thread as the tracer recorded them.

@@ -95,7 +95,7 @@ proptest! {
         let mut model = Model { events, payload_size, overflow, ..Model::default() };
         let mut written = Vec::new();
         let payload = [0x5a; 40];
-        for (n, step) in (0..).zip(steps.iter().chain([&Step::Drain])) {
+        for (n, step) in (0..).zip(&steps) {
             match step {
                 Step::Record => {
                     let recorded = recorder.record(&event(n)).map(|seq| (seq, None));
@@ -110,9 +110,16 @@ proptest! {
                 Step::Drain => {
                     let drained = drain.drain_into(&mut writer).unwrap();
                     prop_assert_eq!(drained, model.drain(&mut written));
+                    prop_assert!(!drain.is_finished() && !recorder.is_abandoned());
                 }
             }
         }
+        drop(recorder);
+        // The ring is not finished until its events are drained.
+        prop_assert!(!drain.is_finished());
+        let drained = drain.drain_into(&mut writer).unwrap();
+        prop_assert_eq!(drained, model.drain(&mut written));
+        prop_assert!(drain.is_finished());
         writer.finalize().unwrap();
         let bytes = memory.bytes("t/index.atf").unwrap();
         let reader = IndexReader::from_bytes(bytes).unwrap();

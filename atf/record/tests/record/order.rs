@@ -1,38 +1,39 @@
-//! Tests which events are drained, in which order, and how many are counted as lost.
+//! Tests which events are drained, in which order, and how many are lost, with each policy.
 
 use std::thread;
 
+use atf::DetailEventType;
+use atf::write::Detail;
 use atf_record::{Capacity, Lost, Overflow, channel};
 
-use crate::{event, many, read, ring, writer};
+use crate::{drained, event, finalized, many, ring, ring_with, writer};
+
+const DETAIL: Detail<'_> = Detail::new(DetailEventType::FUNCTION_CALL, &[7; 10]);
 
 #[test]
 fn a_ring_holds_more_than_is_taken_at_once() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut writer = writer(folder.path());
+    let (_folder, mut writer) = writer();
     let (mut recorder, mut drain) = ring(5_000, 0);
     for n in 0..7_000 {
         assert_eq!(recorder.record(&event(n)).is_ok(), n < 5_000);
     }
     assert_eq!(drain.drain_into(&mut writer).unwrap().events, 5_000);
     let nothing = drain.drain_into(&mut writer).unwrap();
-    assert_eq!(nothing, crate::drained(0, 0, 0, 0));
-    writer.finalize().unwrap();
+    assert_eq!(nothing, drained(0, 0, 0, 0));
     let expected: Vec<_> = (0..5_000).map(event).collect();
-    assert_eq!(read(folder.path()), expected);
+    assert_eq!(finalized(writer), expected);
 }
 
 #[test]
 fn an_event_that_does_not_fit_is_counted_once_and_later_ones_are_recorded() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut writer = writer(folder.path());
+    let (_folder, mut writer) = writer();
     let (mut recorder, mut drain) = ring(4, 0);
     for n in 0..10 {
         let recorded = recorder.record(&event(n));
         assert_eq!(recorded, if n < 4 { Ok(n) } else { Err(Lost::Event) });
     }
     assert_eq!(recorder.lost_events(), 6);
-    let drained = |events, lost| crate::drained(events, 0, lost, 0);
+    let drained = |events, lost| drained(events, 0, lost, 0);
     assert_eq!(drain.drain_into(&mut writer).unwrap(), drained(4, 6));
     assert_eq!(drain.drain_into(&mut writer).unwrap(), drained(0, 0));
     for n in 10..15 {
@@ -40,17 +41,15 @@ fn an_event_that_does_not_fit_is_counted_once_and_later_ones_are_recorded() {
     }
     assert_eq!(drain.drain_into(&mut writer).unwrap(), drained(4, 1));
     assert_eq!(drain.totals(), drained(8, 7));
-    writer.finalize().unwrap();
     let expected: Vec<_> = (0..4).chain(10..14).map(event).collect();
-    assert_eq!(read(folder.path()), expected);
+    assert_eq!(finalized(writer), expected);
 }
 
 #[test]
 fn between_two_threads_each_event_is_written_once_or_counted_once() {
     // The small ring may lose events if its drain is slow. The large ring loses no events.
     for (capacity, events) in [(16, many(300_000)), (1 << 17, many(100_000))] {
-        let folder = tempfile::tempdir().unwrap();
-        let mut writer = writer(folder.path());
+        let (_folder, mut writer) = writer();
         let (mut recorder, mut drain) = ring(capacity, 0);
         let traced = thread::spawn(move || {
             let kept = (0..events).filter(|n| recorder.record(&event(*n)).is_ok());
@@ -67,8 +66,7 @@ fn between_two_threads_each_event_is_written_once_or_counted_once() {
         assert_eq!(totals.events, sum);
         assert_eq!(totals.events + totals.lost_events, events);
         assert!(totals.lost_events == 0 || capacity == 16);
-        writer.finalize().unwrap();
-        assert!(read(folder.path()) == kept);
+        assert!(finalized(writer) == kept);
     }
 }
 
@@ -87,4 +85,47 @@ fn a_ring_has_at_least_one_slot_and_a_maximum_size() {
         let made = channel(capacity.payload_size(payload_size), Overflow::default());
         assert_eq!(made.unwrap_err().to_string(), refused);
     }
+}
+
+#[test]
+fn a_blocked_thread_loses_nothing() {
+    const EVENTS: u64 = many(50_000);
+    let (_folder, mut writer) = writer();
+    // The ring has room for one payload and three events.
+    let (mut recorder, mut drain) = ring_with(3, 10, Overflow::Block);
+    let traced = thread::spawn(move || {
+        for n in 0..EVENTS {
+            let seq = if n % 3 == 0 {
+                let link = recorder.record_with_detail(&event(n), &DETAIL);
+                link.unwrap().index_seq
+            } else {
+                recorder.record(&event(n)).unwrap()
+            };
+            assert_eq!(seq, n);
+        }
+    });
+    while !drain.is_finished() {
+        drain.drain_into(&mut writer).unwrap();
+    }
+    traced.join().unwrap();
+    assert_eq!(drain.totals(), drained(EVENTS, EVENTS.div_ceil(3), 0, 0));
+    let expected: Vec<_> = (0..EVENTS).map(event).collect();
+    assert_eq!(finalized(writer), expected);
+}
+
+#[test]
+fn no_thread_waits_for_a_payload_larger_than_its_lane() {
+    let (mut recorder, _drain) = ring_with(3, 9, Overflow::Block);
+    let recorded = recorder.record_with_detail(&event(0), &DETAIL);
+    assert_eq!(recorded, Err(Lost::Detail));
+    assert_eq!(recorder.record(&event(1)), Ok(1));
+}
+
+#[test]
+fn a_blocked_thread_continues_when_its_drain_is_gone() {
+    let (mut recorder, drain) = ring_with(1, 0, Overflow::Block);
+    recorder.record(&event(0)).unwrap();
+    let traced = thread::spawn(move || (recorder.record(&event(1)), recorder.lost_events()));
+    drop(drain);
+    assert_eq!(traced.join().unwrap(), (Err(Lost::Event), 1));
 }

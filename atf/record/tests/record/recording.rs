@@ -85,35 +85,13 @@ fn threads_are_registered_with_their_first_event_and_all_is_written() {
 }
 
 #[test]
-fn a_thread_is_finalized_when_it_ends_and_its_slot_is_freed() {
-    for survive_kill in [false, true] {
-        let options = blocking(64).max_threads(1);
-        let (folder, recording) = start_in_new_folder(survive_kill, &options);
-        let mut first = recording.thread(Some("first")).unwrap();
-        first.record(&event(0)).unwrap();
-        let refused = recording.thread(None).unwrap_err();
-        assert_eq!(*refused.kind(), ErrorKind::LimitReached { limit: 1 });
-        assert_eq!(refused.field(), Some("max_threads"));
-        drop(first);
-        recording.flush(DEADLINE).unwrap();
-        let second = recording.thread(None).unwrap();
-        assert_eq!(second.thread_id(), 1);
-        let index = thread_folder(folder.path(), 0).join("index.atf");
-        let index = IndexReader::open(index).unwrap();
-        assert!(index.completeness().has_verified_footer());
-        assert_eq!(recording.stop().unwrap().totals.finalized, 2);
-        drop(second);
-    }
-}
-
-#[test]
-fn threads_that_have_ended_do_not_count_towards_the_limit() {
+fn threads_that_have_ended_are_finalized_and_do_not_count_towards_the_limit() {
     for survive_kill in [false, true] {
         // The drain does nothing unless it is woken.
         let options = blocking(64)
             .max_threads(4)
             .interval(Duration::from_secs(3600));
-        let (_folder, recording) = start_in_new_folder(survive_kill, &options);
+        let (folder, recording) = start_in_new_folder(survive_kill, &options);
         for _ in 0..10 {
             let all_record = Barrier::new(4);
             let record = || {
@@ -130,9 +108,19 @@ fn threads_that_have_ended_do_not_count_towards_the_limit() {
         let held: Vec<_> = (0..4).map(|_| recording.thread(None).unwrap()).collect();
         let refused = recording.thread(None).unwrap_err();
         assert_eq!(*refused.kind(), ErrorKind::LimitReached { limit: 4 });
+        assert_eq!(refused.field(), Some("max_threads"));
         drop(held);
+        recording.flush(DEADLINE).unwrap();
+        let last = recording.thread(None).unwrap();
+        assert_eq!(last.thread_id(), 44);
+        for ended in [0, 43] {
+            let index = thread_folder(folder.path(), ended).join("index.atf");
+            let index = IndexReader::open(index).unwrap();
+            assert!(index.completeness().has_verified_footer());
+        }
         let summary = recording.stop().unwrap();
         assert_eq!((summary.lost_events, summary.totals.event_count), (0, 40));
+        assert_eq!(summary.totals.finalized, 45);
     }
 }
 

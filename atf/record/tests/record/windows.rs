@@ -132,46 +132,6 @@ fn a_flight_recorder_writes_the_last_seconds_when_it_is_stopped() {
 }
 
 #[test]
-fn events_that_a_trigger_requests_too_late_count_as_lost() {
-    for (lanes, expected) in [(Lanes::Details, (0, 6)), (Lanes::Both, (6, 0))] {
-        let window = Window::default().lanes(lanes).pre_roll(DEADLINE);
-        let options = sleepy(8, 100, window).overflow(Overflow::DropNewest);
-        let (folder, recording, mut thread) = start_thread(&options);
-        let base = base();
-        for n in 0..8 {
-            thread
-                .record_with_detail(&call(base + n), &detail(&[1; 10]))
-                .unwrap();
-        }
-        // Half of the ring is discarded early: first events 0 to 3, and then events 4 and 5.
-        recording.flush(DEADLINE).unwrap();
-        for n in 8..10 {
-            thread
-                .record_with_detail(&call(base + n), &detail(&[1; 10]))
-                .unwrap();
-        }
-        recording.flush(DEADLINE).unwrap();
-        recording.trigger_at(base + 20);
-        let summary = recording.stop().unwrap();
-        assert_eq!(losses(&summary), expected);
-        let listed = &manifest(folder.path()).threads[0];
-        let lost = Some(Loss::new(6, base, base + 5));
-        let (events, details) = match lanes {
-            Lanes::Details => (None, lost),
-            _ => (lost, None),
-        };
-        assert_eq!(listed.lost_events, events);
-        assert_eq!(listed.lost_details, details);
-        let kept = (6..10).map(|n| (base + n, true));
-        let bare = (0..6)
-            .map(|n| (base + n, false))
-            .filter(|_| lanes == Lanes::Details);
-        let expected: Vec<_> = bare.chain(kept).collect();
-        assert_eq!(times(folder.path(), 0), expected);
-    }
-}
-
-#[test]
 fn only_discarded_events_just_before_the_trigger_count_as_lost() {
     const HOUR: u64 = 3_600_000_000_000;
     // Test a window of fixed length, and a window that covers everything in the ring.
@@ -321,29 +281,21 @@ fn nothing_is_discarded_while_a_trigger_reads_its_clock() {
 #[test]
 fn a_trigger_s_events_are_in_the_files_after_waiting_for_it() {
     let window = Window::default().lanes(Lanes::Both).pre_roll(DEADLINE);
-    let options = sleepy(64, 0, window).interval(MILLISECOND);
-    let (folder, recording, mut thread) = start_thread(&options);
-    let trigger = recording.trigger_handle();
-    for round in 1..=5 {
-        thread.record(&call(now_ns())).unwrap();
-        trigger.fire();
-        assert!(trigger.wait(DEADLINE));
-        assert_eq!(times(folder.path(), 0).len(), round);
+    // Without a window, a trigger requests all events.
+    for window in [Some(window), None] {
+        let options = RecordOptions::default().window(window);
+        let (folder, recording, mut thread) = start_thread(&options);
+        for round in 1..=5 {
+            thread.record(&call(now_ns())).unwrap();
+            recording.trigger();
+            assert!(recording.wait_for_triggers(DEADLINE));
+            assert_eq!(times(folder.path(), 0).len(), round);
+        }
+        recording.stop().unwrap();
+        // Nothing is written after the stop, so waiting returns immediately.
+        recording.trigger();
+        assert!(recording.wait_for_triggers(DEADLINE));
     }
-    recording.stop().unwrap();
-    // Nothing is written after the stop, so waiting returns immediately.
-    trigger.fire();
-    assert!(trigger.wait(DEADLINE));
-}
-
-#[test]
-fn all_events_are_in_the_files_after_waiting_for_a_trigger_without_a_window() {
-    let (folder, recording, mut thread) = start_thread(&RecordOptions::default());
-    thread.record(&call(1)).unwrap();
-    recording.trigger();
-    assert!(recording.wait_for_triggers(DEADLINE));
-    assert_eq!(times(folder.path(), 0), [(1, false)]);
-    recording.stop().unwrap();
 }
 
 #[test]

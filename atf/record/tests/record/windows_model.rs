@@ -3,11 +3,12 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use atf::manifest::Loss;
 use atf_record::{Lanes, Window};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::recording::{DEADLINE, start_thread};
+use crate::recording::{DEADLINE, manifest, start_thread};
 use crate::windows::{base, call, detail, sleepy, times};
 
 #[derive(Debug, Clone)]
@@ -49,7 +50,8 @@ struct Model {
     /// Whether so many events or details were discarded that some of them are only counted.
     is_vague: bool,
     written: Vec<(u64, bool)>,
-    lost: (u64, u64),
+    /// Lost events and details.
+    lost: [Option<Loss>; 2],
 }
 
 impl Model {
@@ -60,8 +62,7 @@ impl Model {
 
     fn record(&mut self, time: u64, size: Option<usize>) {
         if self.held.len() == self.events {
-            self.lost.0 += 1;
-            return;
+            return self.lose(0, time);
         }
         let room = self.payload_size - self.bytes();
         // The last quarter of the ring is for events without details.
@@ -70,11 +71,9 @@ impl Model {
         self.held.push_back(Held { time, detail });
     }
 
-    fn lose(&mut self) {
-        match self.lanes {
-            Lanes::Both => self.lost.0 += 1,
-            _ => self.lost.1 += 1,
-        }
+    fn lose(&mut self, lane: usize, time: u64) {
+        let loss = Loss::new(1, time, time);
+        self.lost[lane] = Some(self.lost[lane].map_or(loss, |lost| lost.plus(loss)));
     }
 
     fn trigger(&mut self, time: u64) {
@@ -85,7 +84,7 @@ impl Model {
     fn drain(&mut self, is_last: bool) {
         for time in std::mem::take(&mut self.let_go) {
             if self.is_asked_for(time) {
-                self.lose();
+                self.lose(usize::from(self.lanes == Lanes::Details), time);
             } else {
                 self.let_go.push(time);
             }
@@ -103,7 +102,7 @@ impl Model {
             match (is_inside, held.detail) {
                 (true, Some(None)) => {
                     self.written.push((held.time, false));
-                    self.lost.1 += 1;
+                    self.lose(1, held.time);
                 }
                 (true, detail) => self.written.push((held.time, detail.is_some())),
                 (false, detail) => {
@@ -169,11 +168,13 @@ proptest! {
         let summary = recording.stop().unwrap();
         model.drain(true);
         prop_assert_eq!(times(folder.path(), 0), model.written);
-        let lost = (summary.lost_events, summary.lost_details);
-        if model.is_vague {
-            prop_assert!(lost.0 >= model.lost.0 && lost.1 >= model.lost.1, "{:?} < {:?}", lost, model.lost);
-        } else {
-            prop_assert_eq!(lost, model.lost);
+        let lost = [summary.lost_events, summary.lost_details];
+        let least = model.lost.map(|loss| loss.map_or(0, |loss| loss.count));
+        prop_assert!(lost[0] >= least[0] && lost[1] >= least[1], "{:?} < {:?}", lost, least);
+        if !model.is_vague {
+            prop_assert_eq!(lost, least);
+            let listed = &manifest(folder.path()).threads[0];
+            prop_assert_eq!([listed.lost_events, listed.lost_details], model.lost);
         }
     }
 }

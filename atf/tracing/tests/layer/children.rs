@@ -17,10 +17,8 @@ use atf::session::SessionReader;
 use atf::write::{Fate, Memory, SessionWriter, WriteOptions};
 use atf_record::{Capacity, Overflow, RecordOptions};
 use atf_tracing::{AtfLayer, InitError};
-use tracing::Dispatch;
-use tracing_subscriber::prelude::*;
 
-use crate::{CALL, RETURN, full, is_clean, read, subscriber, within};
+use crate::{CALL, RETURN, full, is_clean, layer, layer_with, only, read, within};
 
 const PROGRAM: &str = "ATF_TEST_PROGRAM";
 const FOLDER: &str = "ATF_TEST_FOLDER";
@@ -31,11 +29,17 @@ fn is_a_program() {
     let Some(folder) = env::var_os(FOLDER).map(PathBuf::from) else {
         return;
     };
+    let options = RecordOptions::default();
+    let one_event = Capacity::default().events(1);
+    let few_fields = Capacity::default().payload_size(64);
     match env::var(PROGRAM).unwrap().as_str() {
         "init" => init(&folder),
-        "loses" => loses(&folder),
-        "loses fields" => loses_fields(&folder),
-        "fails" => fails(&folder),
+        "loses" => {
+            let options = options.overflow(Overflow::DropNewest);
+            loses(&folder, MANY / 2, &options.capacity(one_event));
+        }
+        "loses fields" => loses(&folder, 1, &options.capacity(few_fields)),
+        "fails" => loses(&folder, 1, &options.max_threads(0)),
         "is killed" => is_killed(&folder),
         other => panic!("{other}"),
     }
@@ -114,7 +118,7 @@ fn a_forked_child_never_waits_for_a_thread_that_only_its_parent_has() {
     });
     let session = SessionWriter::create_on(Arc::new(memory), "pid_42", &WriteOptions::default());
     let (layer, guard) = AtfLayer::new(session.unwrap(), &RecordOptions::default()).unwrap();
-    let dispatch = Dispatch::new(tracing_subscriber::registry().with(layer));
+    let dispatch = only(layer);
     within(&dispatch, || tracing::info_span!("parent").in_scope(|| {}));
     let guard = Arc::new(guard);
     thread::scope(|scope| {
@@ -142,16 +146,12 @@ fn a_forked_child_never_waits_for_a_thread_that_only_its_parent_has() {
 
 const MANY: u64 = 20_000;
 
-fn loses(folder: &Path) {
-    let session = SessionWriter::create(folder, &WriteOptions::default()).unwrap();
-    let options = RecordOptions::default()
-        .capacity(Capacity::default().events(1))
-        .overflow(Overflow::DropNewest);
-    let (layer, _guard) = AtfLayer::new(session, &options).unwrap();
-    let dispatch = Dispatch::new(tracing_subscriber::registry().with(layer));
-    within(&dispatch, || {
-        for _ in 0..MANY / 2 {
-            tracing::info_span!("busy").in_scope(|| {});
+/// Enters a span so many times, and drops the guard.
+fn loses(folder: &Path, times: u64, options: &RecordOptions) {
+    let (layer, _guard) = layer_with(folder, false, options);
+    within(&only(layer.record_fields()), || {
+        for _ in 0..times {
+            tracing::info_span!("busy", path = "x".repeat(100)).in_scope(|| {});
         }
     });
 }
@@ -170,16 +170,6 @@ fn a_dropped_guard_reports_lost_events() {
     assert_eq!(errors, expected);
 }
 
-fn loses_fields(folder: &Path) {
-    let session = SessionWriter::create(folder, &WriteOptions::default()).unwrap();
-    let options = RecordOptions::default().capacity(Capacity::default().payload_size(64));
-    let (layer, _guard) = AtfLayer::new(session, &options).unwrap();
-    let dispatch = Dispatch::new(tracing_subscriber::registry().with(layer.record_fields()));
-    within(&dispatch, || {
-        tracing::info_span!("one", path = "x".repeat(100)).in_scope(|| {});
-    });
-}
-
 #[test]
 fn a_dropped_guard_reports_lost_fields() {
     let folder = tempfile::tempdir().unwrap();
@@ -187,14 +177,6 @@ fn a_dropped_guard_reports_lost_fields() {
     let counts = "2 events are recorded, 1 of them without their fields; 0 are lost";
     let path = folder.path().display();
     assert_eq!(errors, format!("atf-tracing: {path}: {counts}\n"));
-}
-
-fn fails(folder: &Path) {
-    let session = SessionWriter::create(folder, &WriteOptions::default()).unwrap();
-    let options = RecordOptions::default().max_threads(0);
-    let (layer, _guard) = AtfLayer::new(session, &options).unwrap();
-    let dispatch = Dispatch::new(tracing_subscriber::registry().with(layer));
-    within(&dispatch, || tracing::info_span!("one").in_scope(|| {}));
 }
 
 #[test]
@@ -211,7 +193,8 @@ const THREADS: [&str; 2] = ["first", "second"];
 
 /// Enters and exits two spans forever, and counts the rounds in a file.
 fn is_killed(folder: &Path) {
-    let (dispatch, _guard) = subscriber(&folder.join("session"), true);
+    let (layer, _guard) = layer(&folder.join("session"), true);
+    let dispatch = only(layer);
     let returned = OpenOptions::new().write(true).open(folder.join("returned"));
     let returned = returned.unwrap();
     let work = |place: u64| {

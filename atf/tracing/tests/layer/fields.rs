@@ -11,17 +11,16 @@ use tracing::{Dispatch, Span, field, info_span};
 use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::prelude::*;
 
-use crate::{CALL, RETURN, is_clean, layer, within};
+use crate::{CALL, RETURN, is_clean, layer, only, within};
 
 /// Runs `program`, records its spans, and returns each event with its fields.
-fn recorded(folder: &Path, program: impl FnOnce()) -> Vec<(EventKind, Option<String>)> {
-    let (layer, guard) = layer(folder, false);
-    let layer = layer.record_fields();
-    let subscriber: Dispatch = tracing_subscriber::registry().with(layer).into();
-    within(&subscriber, program);
+fn recorded(program: impl FnOnce()) -> Vec<(EventKind, Option<String>)> {
+    let folder = tempfile::tempdir().unwrap();
+    let (layer, guard) = layer(folder.path(), false);
+    within(&only(layer.record_fields()), program);
     assert_eq!(guard.stop().unwrap().lost_events, 0);
-    is_clean(folder);
-    read(folder)
+    is_clean(folder.path());
+    read(folder.path())
 }
 
 fn read(folder: &Path) -> Vec<(EventKind, Option<String>)> {
@@ -50,9 +49,8 @@ fn one(json: &str) -> Option<String> {
 
 #[test]
 fn a_call_has_the_fields_of_its_span() {
-    let root = tempfile::tempdir().unwrap();
     let error: &(dyn std::error::Error + 'static) = &fmt::Error;
-    let seen = recorded(&root.path().join("s"), || {
+    let seen = recorded(|| {
         let number = 1.5;
         let span = info_span!("all", path = "a\t\"b\"", size = 7, low = -7_i64, is_new = true, number,
             none = field::Empty, nan = f64::NAN, list = ?[1, 2], %error, error);
@@ -74,8 +72,7 @@ fn a_call_has_the_fields_of_its_span() {
 
 #[test]
 fn a_return_has_the_fields_if_values_were_recorded_since_the_call() {
-    let root = tempfile::tempdir().unwrap();
-    let seen = recorded(&root.path().join("s"), || {
+    let seen = recorded(|| {
         let span = info_span!("fetch", path = "a", status = field::Empty);
         span.in_scope(|| {
             info_span!("inner", size = 1).in_scope(|| {});
@@ -120,8 +117,7 @@ impl fmt::Display for Stubborn {
 
 #[test]
 fn long_values_are_truncated_and_omitted_ones_are_counted() {
-    let root = tempfile::tempdir().unwrap();
-    let seen = recorded(&root.path().join("s"), || {
+    let seen = recorded(|| {
         let a = "x".repeat(1024);
         let b = "x".repeat(1025);
         info_span!("cut", a, b, c = %Stubborn).in_scope(|| {});

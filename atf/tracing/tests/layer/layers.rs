@@ -7,16 +7,14 @@ use std::thread;
 
 use atf::ErrorKind;
 use atf::manifest::Manifest;
-use atf::write::{SessionWriter, WriteOptions};
 use atf_record::RecordOptions;
-use atf_tracing::AtfLayer;
 use tracing::{Dispatch, Level, Subscriber, span};
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::Context;
 use tracing_subscriber::prelude::*;
 
-use crate::{CALL, RETURN, full, is_clean, layer, read, subscriber, within};
+use crate::{CALL, RETURN, full, is_clean, layer, layer_with, only, read, subscriber, within};
 
 fn outer() {
     tracing::info_span!("outer").in_scope(|| {
@@ -111,8 +109,7 @@ fn two_layers_record_two_sessions() {
 #[test]
 fn events_after_the_end_are_lost_and_counted() {
     for survive_kill in [false, true] {
-        let folder = tempfile::tempdir().unwrap();
-        let (dispatch, guard) = subscriber(folder.path(), survive_kill);
+        let (folder, dispatch, guard) = subscriber(survive_kill);
         within(&dispatch, || {
             tracing::info_span!("early").in_scope(|| {
                 assert_eq!(guard.lost_events(), 0);
@@ -142,10 +139,9 @@ fn events_after_the_end_are_lost_and_counted() {
 #[test]
 fn a_thread_beyond_the_limit_is_lost_and_stop_reports_why() {
     let folder = tempfile::tempdir().unwrap();
-    let session = SessionWriter::create(folder.path(), &WriteOptions::default()).unwrap();
     let options = RecordOptions::default().max_threads(1);
-    let (layer, guard) = AtfLayer::new(session, &options).unwrap();
-    let dispatch = Dispatch::new(tracing_subscriber::registry().with(layer));
+    let (layer, guard) = layer_with(folder.path(), false, &options);
+    let dispatch = only(layer);
     within(&dispatch, outer);
     thread::scope(|scope| {
         scope.spawn(|| within(&dispatch, outer));

@@ -17,6 +17,7 @@ use atf::session::SessionReader;
 use atf::write::{SessionWriter, WriteOptions};
 use atf_record::{Capacity, Overflow, RecordOptions};
 use atf_tracing::{AtfLayer, Guard};
+use tempfile::TempDir;
 use tracing::Dispatch;
 use tracing_subscriber::prelude::*;
 
@@ -26,20 +27,31 @@ type Seen = (EventKind, &'static str, u32);
 const CALL: EventKind = EventKind::CALL;
 const RETURN: EventKind = EventKind::RETURN;
 
+/// Starts recording into a new session.
+fn layer_with(folder: &Path, survive_kill: bool, options: &RecordOptions) -> (AtfLayer, Guard) {
+    let write = WriteOptions::default().survive_kill(survive_kill);
+    let session = SessionWriter::create(folder, &write).unwrap();
+    AtfLayer::new(session, options).unwrap()
+}
+
 fn layer(folder: &Path, survive_kill: bool) -> (AtfLayer, Guard) {
-    let options = WriteOptions::default().survive_kill(survive_kill);
-    let session = SessionWriter::create(folder, &options).unwrap();
     // The ring is small, but loses nothing.
     let options = RecordOptions::default()
         .capacity(Capacity::default().events(64))
         .overflow(Overflow::Block);
-    AtfLayer::new(session, &options).unwrap()
+    layer_with(folder, survive_kill, &options)
 }
 
-/// Returns a subscriber that has only the layer.
-fn subscriber(folder: &Path, survive_kill: bool) -> (Dispatch, Guard) {
-    let (layer, guard) = layer(folder, survive_kill);
-    (tracing_subscriber::registry().with(layer).into(), guard)
+/// Returns a subscriber that has only this layer.
+fn only(layer: AtfLayer) -> Dispatch {
+    tracing_subscriber::registry().with(layer).into()
+}
+
+/// Returns a subscriber that records into a new folder.
+fn subscriber(survive_kill: bool) -> (TempDir, Dispatch, Guard) {
+    let folder = TempDir::new().unwrap();
+    let (layer, guard) = layer(folder.path(), survive_kill);
+    (folder, only(layer), guard)
 }
 
 fn within<T>(dispatch: &Dispatch, work: impl FnOnce() -> T) -> T {
@@ -48,8 +60,7 @@ fn within<T>(dispatch: &Dispatch, work: impl FnOnce() -> T) -> T {
 
 /// Records the spans of `program`, which has one thread, and returns its events.
 fn recorded(program: impl FnOnce()) -> Vec<(EventKind, String, u32)> {
-    let folder = tempfile::tempdir().unwrap();
-    let (dispatch, guard) = subscriber(folder.path(), false);
+    let (folder, dispatch, guard) = subscriber(false);
     within(&dispatch, program);
     assert_eq!(guard.stop().unwrap().lost_events, 0);
     is_clean(folder.path());

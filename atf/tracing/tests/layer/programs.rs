@@ -49,9 +49,7 @@ fn branch(n: u32, depth: u32) {
 #[test]
 fn each_thread_has_the_calls_that_it_made() {
     for survive_kill in [false, true] {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("session");
-        let (dispatch, guard) = subscriber(&path, survive_kill);
+        let (folder, dispatch, guard) = subscriber(survive_kill);
         let mut expected = Vec::new();
         thread::scope(|scope| {
             let threads: Vec<_> = ["one", "two", "three"]
@@ -78,19 +76,18 @@ fn each_thread_has_the_calls_that_it_made() {
         assert_eq!(summary.totals.event_count, count as u64);
         assert!(count > 4_000, "{count}");
 
-        let found = read(&path);
+        let found = read(folder.path());
         assert_eq!(found.len(), 3);
         for (name, seen) in expected {
             assert_eq!(found[name], full("programs", &seen), "{name}");
         }
-        is_clean(&path);
+        is_clean(folder.path());
     }
 }
 
 #[test]
 fn the_program_is_the_module_and_each_callsite_a_function() {
-    let folder = tempfile::tempdir().unwrap();
-    let (dispatch, guard) = subscriber(folder.path(), false);
+    let (folder, dispatch, guard) = subscriber(false);
     within(&dispatch, || {
         for _ in 0..2 {
             tracing::info_span!(target: "http", "fetch").in_scope(|| {});
@@ -125,8 +122,7 @@ fn the_program_is_the_module_and_each_callsite_a_function() {
 
 #[test]
 fn names_are_in_the_manifest_while_the_program_runs() {
-    let folder = tempfile::tempdir().unwrap();
-    let (dispatch, _guard) = subscriber(folder.path(), false);
+    let (folder, dispatch, _guard) = subscriber(false);
     for name in ["early", "late"] {
         within(&dispatch, || match name {
             "early" => tracing::info_span!("early").in_scope(|| {}),
@@ -217,8 +213,7 @@ thread_local! {
 #[test]
 fn spans_of_a_threads_last_destructors_are_recorded_or_counted() {
     for (survive_kill, is_early) in [(false, false), (false, true), (true, false), (true, true)] {
-        let folder = tempfile::tempdir().unwrap();
-        let (dispatch, guard) = subscriber(folder.path(), survive_kill);
+        let (folder, dispatch, guard) = subscriber(survive_kill);
         let work = || {
             // The registry's own variables must be initialized first: it panics if they have been
             // destroyed.
@@ -298,8 +293,7 @@ async fn task() {
 
 #[test]
 fn a_task_has_a_call_for_each_poll_on_the_thread_that_polls() {
-    let folder = tempfile::tempdir().unwrap();
-    let (dispatch, guard) = subscriber(folder.path(), false);
+    let (folder, dispatch, guard) = subscriber(false);
     let mut task = pin!(within(&dispatch, task));
     for (name, outcome) in [("first", Poll::Pending), ("second", Poll::Ready(()))] {
         let task = task.as_mut();
