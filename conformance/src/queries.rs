@@ -2,8 +2,6 @@
 //!
 //! The answers follow from a case's expected document, not from a reader.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
 
 use crate::corpus::{Case, Subject, number, trace};
@@ -30,31 +28,6 @@ pub struct Query {
     pub answer: Value,
     /// The rule that a wrong answer breaks, if there is one.
     pub rule: Option<&'static str>,
-}
-
-/// A session with its queries.
-#[derive(Debug, Clone)]
-pub struct Queried {
-    /// The name, such as `v1/query-clean-session`.
-    pub name: String,
-    /// The session's case.
-    pub case: Arc<Case>,
-    /// The queries, at least one.
-    pub queries: Vec<Query>,
-}
-
-/// Returns the sessions that are queried.
-pub fn queried<'a>(cases: impl IntoIterator<Item = &'a Arc<Case>>) -> Vec<Queried> {
-    let queried = |case: &Arc<Case>| {
-        let queries = queries(case);
-        let (wire, slug) = case.name.split_once('/')?;
-        (!queries.is_empty()).then(|| Queried {
-            name: format!("{wire}/query-{slug}"),
-            case: Arc::clone(case),
-            queries,
-        })
-    };
-    cases.into_iter().filter_map(queried).collect()
 }
 
 /// Returns the queries about a case's session; none if it is not queried.

@@ -87,14 +87,18 @@ pub fn answers(program: &mut Command, lines: String) -> Result<Vec<Value>, Strin
     let shown = format!("{program:?}");
     let error = |why: &dyn Display| format!("{shown}: {why}");
     let program = program.stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut child = program.spawn().map_err(|why| error(&why))?;
+    let mut child = program
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|why| error(&why))?;
     let mut input = child.stdin.take().expect("a pipe");
     // The program answers while it reads requests. If it stops reading, its status shows why.
     let asks = std::thread::spawn(move || drop(input.write_all(lines.as_bytes())));
     let output = child.wait_with_output().map_err(|why| error(&why))?;
     asks.join().expect("the thread cannot panic");
     if !output.status.success() {
-        return Err(error(&output.status));
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("{shown}: {}\n{said}", output.status));
     }
     let answers = output.stdout.split(|byte| *byte == b'\n');
     let answers = answers.filter(|line| !line.is_empty());

@@ -77,7 +77,9 @@ impl<'a> Causes<'a> {
 
     fn ranked(&self, case: &CaseResult) -> Option<(Rank, Cause)> {
         let Outcome::Failed {
-            class, differences, ..
+            class,
+            message,
+            differences,
         } = &case.outcome
         else {
             return None;
@@ -95,7 +97,8 @@ impl<'a> Causes<'a> {
                 Failure::Outside => Rank::Outside,
                 _ => Rank::Data,
             };
-            return Some((rank, Cause::without_answer(case)?));
+            let cause = Cause::without_answer(case, *class, message, differences.first());
+            return Some((rank, cause));
         }
         if differences.is_empty() {
             return Some((Rank::Data, Cause::new(class.name(), NO_RULE, class.name())));
@@ -230,20 +233,16 @@ fn differing(case: &CaseResult) -> (usize, Vec<[&str; 3]>) {
 
 impl Cause {
     /// Returns the cause of a failure other than a wrong answer.
-    fn without_answer(case: &CaseResult) -> Option<Self> {
-        let Outcome::Failed {
-            class,
-            message,
-            differences,
-        } = &case.outcome
-        else {
-            return None;
-        };
-        let first = differences.first();
+    fn without_answer(
+        case: &CaseResult,
+        class: Failure,
+        message: &str,
+        first: Option<&Difference>,
+    ) -> Self {
         let rule = first.and_then(|first| first.rule.as_deref());
         let should = || case.shoulds().find_map(|note| note.rule.as_deref());
         let rule = rule.or_else(should).unwrap_or(NO_RULE);
-        Some(match class {
+        match class {
             Failure::Crash => Self::crash(message, &case.stderr, rule),
             Failure::Timeout => Self::new("timeout", rule, "does not end at"),
             Failure::Memory => Self::new("memory", rule, "uses too much memory at"),
@@ -260,7 +259,7 @@ impl Cause {
                 }
                 _ => Self::new("wrong-file", rule, "differs from the script at"),
             },
-        })
+        }
     }
 
     /// Returns the cause of these differences. There must be at least one.

@@ -1,11 +1,10 @@
 //! `scripts`: lists, shows and copies the scripts for writers.
 
-use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use atf_conformance::corpus::{Below, at};
+use atf_conformance::corpus::write_files;
 use atf_conformance::scripts::{self, Scripted};
 
 use super::ended;
@@ -66,12 +65,9 @@ fn list(all: impl Iterator<Item = Scripted>, out: &mut impl Write) -> io::Result
 }
 
 fn copy(all: impl Iterator<Item = Scripted>, folder: &Path) -> io::Result<()> {
-    fs::create_dir_all(folder).map_err(at(folder))?;
-    let below = Below::open(folder).map_err(at(folder))?;
-    for scripted in all {
+    let files = all.map(|scripted| {
         let name = format!("{}.txt", scripted.name);
-        let written = below.write(&name, scripted.to_string().as_bytes());
-        written.map_err(at(&folder.join(&name)))?;
-    }
-    Ok(())
+        (name, scripted.to_string().into_bytes())
+    });
+    write_files(folder, &files.collect())
 }

@@ -5,11 +5,10 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::FileVerdicts;
-use super::derive::{derive_session, derive_thread};
 use super::shape::Shape;
 use super::trace::Trace;
 use super::verdicts::{self, Judged};
+use super::{Case, FileVerdicts};
 use crate::Verdict;
 use crate::hex::hex;
 use atf_samples::layout::{Field, FieldKind, Record, little_endian};
@@ -30,13 +29,7 @@ pub(super) fn file(
         own => own.iter().copied().collect(),
     };
     let mut document = file_document(trace, path, broken, &allowed);
-    let file = verdicts::File {
-        is_detail: path.ends_with("detail.atf"),
-        broken,
-        phantoms,
-        events: count(&document),
-    };
-    let judged = verdicts::file(file, allowed);
+    let judged = verdicts::file(path, broken, phantoms, count(&document), allowed);
     if let Some(mildest) = judged.verdicts.first() {
         document["verdict"] = mildest.name().into();
     }
@@ -192,29 +185,16 @@ fn value(field: &Field, bytes: &[u8]) -> Value {
     }
 }
 
-/// The correct answers for a session.
-pub(super) struct Expected {
-    /// The document with the mildest verdict.
-    pub(super) document: Value,
-    /// The correct verdicts, and why the others are wrong.
-    pub(super) judged: Judged,
-    /// Other states of the manifest that a reader may report.
-    pub(super) manifests: &'static [&'static str],
-    /// The correct verdicts on the session's files, by thread.
-    pub(super) files: Vec<FileVerdicts>,
-    /// Threads that a reader may skip.
-    pub(super) optional: Vec<u32>,
-}
-
-/// Returns the document for a session whose files break these rules, and the correct verdicts.
+/// Returns a case with only the correct answers for a session whose files break these rules: its
+/// documents, the correct verdicts, and the threads that a reader may skip.
 ///
-/// `own` are verdicts that the case allows in addition to those that the rules allow.
+/// `extra` are verdicts that the case allows in addition to those that the rules allow.
 pub(super) fn session(
     trace: &Trace,
     root: &str,
     broken: &[(&str, &str)],
-    own: &[Verdict],
-) -> Expected {
+    extra: &[Verdict],
+) -> Case {
     let mut files = Vec::new();
     let folders = thread_folders(trace, root);
     let threads = folders.iter();
@@ -232,7 +212,7 @@ pub(super) fn session(
     let may_reject = !threads.is_empty() && threads.iter().all(may_be_lost);
     let paths: Vec<_> = files.iter().map(|file| file.path.clone()).collect();
     let lost = verdicts::lost(&threads);
-    let judged = verdicts::session(broken, &paths, lost.as_deref(), may_reject, own);
+    let judged = verdicts::session(broken, &paths, lost.as_deref(), may_reject, extra);
     let (manifest, manifests) = manifest(trace, root, broken)
         .split_first()
         .expect("a manifest has a state");
@@ -251,21 +231,33 @@ pub(super) fn session(
         let by_order = ["merged", "time_start_ns", "time_end_ns"];
         members.retain(|name, _| !by_order.contains(&name.as_str()));
     }
-    Expected {
-        document: Value::from_iter([
-            ("kind", "session".into()),
-            (
-                "verdict",
-                judged.verdicts.first().map(|verdict| verdict.name()).into(),
-            ),
-            ("derived", derived),
-            ("threads", threads.into()),
-        ]),
-        judged,
-        manifests,
+    let expected = Value::from_iter([
+        ("kind", "session".into()),
+        (
+            "verdict",
+            judged.verdicts.first().map(|verdict| verdict.name()).into(),
+        ),
+        ("derived", derived),
+        ("threads", threads.into()),
+    ]);
+    let others = manifests.iter();
+    let others = others.map(|state| with_manifest(&expected, state));
+    Case {
+        alternatives: others.collect(),
+        verdicts: judged.verdicts,
+        because: judged.because,
         optional: optional.map(|(id, _)| *id).collect(),
-        files,
+        file_verdicts: files,
+        expected,
+        ..Case::default()
     }
+}
+
+/// Returns a session's document with a different state of its manifest.
+pub(super) fn with_manifest(document: &Value, state: &str) -> Value {
+    let mut document = document.clone();
+    document["derived"]["manifest"] = state.into();
+    document
 }
 
 /// Returns a thread's entry and adds the verdicts on its files to `files`.
@@ -364,4 +356,84 @@ fn manifest(trace: &Trace, root: &str, broken: &[(&str, &str)]) -> &'static [&'s
     } else {
         &["used"]
     }
+}
+
+/// Updates the counts of unmatched links in a thread's entry, but does not add missing counts.
+pub(crate) fn derive_thread(thread: &mut Value) {
+    let links = links(&thread["index"]);
+    let back: Vec<Option<u64>> = events(&thread["detail"])
+        .map(|event| number(&event["index_seq"]))
+        .collect();
+    let at = |links: &[Option<u64>], seq: u64| {
+        let place = usize::try_from(seq).ok();
+        place.and_then(|place| links.get(place).copied().flatten())
+    };
+    let loose = |from: &[Option<u64>], to: &[Option<u64>]| {
+        let links = (0..).zip(from);
+        let links = links.filter_map(|(seq, link)| link.map(|link| (seq, link)));
+        let loose = links.filter(|(seq, link)| at(to, *link) != Some(*seq));
+        loose.count().to_string()
+    };
+    let (dangling, orphans) = (loose(&links, &back), loose(&back, &links));
+    for (name, count) in [("dangling_links", dangling), ("orphan_details", orphans)] {
+        if let Some(value) = thread["derived"].get_mut(name) {
+            *value = count.into();
+        }
+    }
+}
+
+/// Returns the values derived from all threads: counts, times and merged order.
+///
+/// They are also needed for grading readers that reject a file where rejection is allowed.
+pub(crate) fn derive_session(threads: &[Value], manifest: &str) -> Value {
+    let mut merged: Vec<(u64, u64, usize)> = Vec::new();
+    for thread in threads {
+        let id = thread["thread_id"].as_u64().unwrap_or_default();
+        for (seq, event) in events(&thread["index"]).enumerate() {
+            if !is_hole(&thread["index"], event) {
+                merged.push((number(&event["timestamp_ns"]).unwrap_or_default(), id, seq));
+            }
+        }
+    }
+    merged.sort_unstable();
+    let count = |file: &str| -> usize { threads.iter().map(|it| events(&it[file]).count()).sum() };
+    json!({
+        "manifest": manifest,
+        "event_count": count("index").to_string(),
+        "detail_count": count("detail").to_string(),
+        "time_start_ns": merged.first().map(|(time, _, _)| time.to_string()),
+        "time_end_ns": merged.last().map(|(time, _, _)| time.to_string()),
+        "merged": (merged.iter())
+            .map(|(_, thread, seq)| json!([thread, seq.to_string()]))
+            .collect::<Vec<_>>(),
+    })
+}
+
+fn events(file: &Value) -> impl Iterator<Item = &Value> {
+    file["events"].as_array().into_iter().flatten()
+}
+
+/// Returns the link of each index event.
+fn links(index: &Value) -> Vec<Option<u64>> {
+    let link = |event| {
+        if is_hole(index, event) {
+            None
+        } else {
+            number(&event["detail_seq"])
+        }
+    };
+    events(index).map(link).collect()
+}
+
+/// Returns whether an event is a hole: all zeros, with no valid checksum to prove that the zeros
+/// were written.
+fn is_hole(index: &Value, event: &Value) -> bool {
+    let fields = event.as_object().into_iter().flatten();
+    let is_zero = |value: &Value| *value == 0 || *value == "0";
+    index["derived"]["checksum"] != "good" && fields.map(|(_, value)| value).all(is_zero)
+}
+
+/// Parses a 64-bit field.
+pub(crate) fn number(value: &Value) -> Option<u64> {
+    value.as_str()?.parse().ok()
 }

@@ -24,7 +24,7 @@ use std::{fs, io};
 use serde_json::json;
 use walkdir::{DirEntry, WalkDir};
 
-use super::{Case, FLAGS, at, table};
+use super::{Case, FLAGS, at, table, write_files};
 use crate::rules::CORPUS_EDITION;
 use crate::scripts;
 
@@ -60,14 +60,13 @@ fn case_files(case: &Case) -> BTreeMap<String, Vec<u8>> {
         ("expected.json", text(&case.expected)),
     ];
     let dump = (!case.is_large()).then(|| ("dump.txt", case.dump()));
-    let texts = texts.into_iter().chain(dump);
-    let texts = texts.map(|(name, text)| (at(name), text.into_bytes()));
     let others = case.alternatives.clone();
-    let others = (!others.is_empty()).then(|| text(&others.into()));
-    let others = others.map(|text| (at("alternatives.json"), text.into_bytes()));
+    let others = (!others.is_empty()).then(|| ("alternatives.json", text(&others.into())));
+    let texts = texts.into_iter().chain(dump).chain(others);
+    let texts = texts.map(|(name, text)| (at(name), text.into_bytes()));
     let own = case.files.iter();
     let own = own.map(|(path, bytes)| (at(&format!("files/{path}")), bytes.clone()));
-    own.chain(texts).chain(others).collect()
+    own.chain(texts).collect()
 }
 
 /// Returns the digest that identifies an edition of the corpus. The digest covers the cases, their
@@ -92,57 +91,27 @@ pub fn digest(cases: &[Case]) -> String {
     sha256(text.as_bytes())
 }
 
-/// A difference between a folder and the corpus.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Difference {
-    /// The file is missing or unreadable.
-    #[error("{path}: {why}")]
-    Missing {
-        /// The path in the folder.
-        path: String,
-        /// The error.
-        why: String,
-    },
-    /// The file's content differs.
-    #[error("{path}:{line}: differs from the corpus")]
-    Other {
-        /// The path in the folder.
-        path: String,
-        /// The number of the first line that differs, counted from 1.
-        line: usize,
-    },
-    /// A file that is not part of the corpus.
-    #[error("{path}: not part of the corpus")]
-    Unknown {
-        /// The path in the folder.
-        path: String,
-    },
-}
-
-/// Compares a folder with the corpus and returns the differences, sorted by path.
+/// Compares a folder with the corpus and describes the differences: files that are missing or
+/// unreadable, files with other content, and then files that are not part of the corpus.
 #[must_use]
-pub fn verify(folder: &Path, cases: &[Case]) -> Vec<Difference> {
+pub fn verify(folder: &Path, cases: &[Case]) -> Vec<String> {
     let files = files(cases);
     let mut differences = Vec::new();
     for (path, text) in &files {
-        let path = path.clone();
-        match fs::read(folder.join(&path)) {
-            Err(error) => {
-                let why = error.to_string();
-                differences.push(Difference::Missing { path, why });
-            }
+        match fs::read(folder.join(path)) {
+            Err(error) => differences.push(format!("{path}: {error}")),
             Ok(found) if found == text.as_bytes() => {}
             Ok(found) => {
                 let same = found.iter().zip(text.bytes());
                 let same = same.take_while(|(found, expected)| *found == expected);
                 let lines = same.filter(|(_, expected)| *expected == b'\n').count();
                 let line = lines + 1;
-                differences.push(Difference::Other { path, line });
+                differences.push(format!("{path}:{line}: differs from the corpus"));
             }
         }
     }
     let unknown = unknown(folder, &files).into_iter();
-    differences.extend(unknown.map(|path| Difference::Unknown { path }));
+    differences.extend(unknown.map(|path| format!("{path}: not part of the corpus")));
     differences
 }
 
@@ -175,10 +144,8 @@ pub fn generate(folder: &Path, cases: &[Case]) -> io::Result<()> {
         }
     }
     let files = files.into_iter();
-    let files = files
-        .map(|(path, text)| (path, text.into_bytes()))
-        .collect();
-    super::write(folder, &files, &[], &BTreeMap::new())
+    let files = files.map(|(path, text)| (path, text.into_bytes()));
+    write_files(folder, &files.collect())
 }
 
 /// Lists the other files below `v1` and `v2` in a folder, using `/` in paths on every platform.
@@ -202,7 +169,7 @@ fn unknown(folder: &Path, files: &BTreeMap<String, String>) -> Vec<String> {
 /// Returns the file system's error, with the path.
 pub fn copy(folder: &Path, cases: &[Case]) -> io::Result<()> {
     for case in cases {
-        super::write(folder, &case_files(case), &[], &BTreeMap::new())?;
+        write_files(folder, &case_files(case))?;
         let files = folder.join(&case.name).join("files");
         fs::create_dir_all(&files).map_err(at(&files))?;
         super::write(&files, &BTreeMap::new(), &case.folders, &case.symlinks)?;

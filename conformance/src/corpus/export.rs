@@ -18,17 +18,7 @@ use super::{Case, FileVerdicts, at};
 use crate::Verdict;
 
 /// The columns of `index.csv`.
-const COLUMNS: [&str; 9] = [
-    "path",
-    "documents",
-    "case",
-    "wire",
-    "kind",
-    "verdicts",
-    "events",
-    "rules",
-    "note",
-];
+const COLUMNS: &str = "path,documents,case,wire,kind,verdicts,events,rules,note";
 
 /// Writes cases and their list into a folder, which must be new or empty.
 ///
@@ -40,7 +30,7 @@ pub fn export(folder: &Path, cases: &[Case]) -> io::Result<()> {
     if !is_empty {
         fs::create_dir(folder).map_err(at(folder))?;
     }
-    let mut list = line(&COLUMNS.map(str::to_owned));
+    let mut list = format!("{COLUMNS}\n");
     for case in cases {
         let name = name(case);
         let own = folder.join(&name);

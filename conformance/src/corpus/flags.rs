@@ -1,4 +1,4 @@
-//! Known mistakes in implementations, and their effects.
+//! Known mistakes in implementations, and the effects of broken rules.
 
 use std::sync::LazyLock;
 
@@ -19,6 +19,17 @@ pub static FLAGS: LazyLock<Vec<Flag>> = LazyLock::new(|| {
     let rows = lines.filter_map(|line| line.split_once(' '));
     rows.map(|(name, note)| Flag { name, note }).collect()
 });
+
+/// A rule that readers do not check and what happens if a file breaks it, in each line.
+pub const EFFECTS: &str = include_str!("effects.txt");
+
+/// Describes the effect of a broken rule, in a sentence or two.
+#[must_use]
+pub fn effect(rule: &str) -> &'static str {
+    let mut effects = EFFECTS.lines().filter_map(|line| line.split_once(' '));
+    let found = effects.find(|(id, _)| *id == rule);
+    found.map_or("", |(_, effect)| effect)
+}
 
 /// Returns the known mistake that every violation of this rule reveals.
 pub(super) fn flag_of(rule: &str) -> Option<&'static str> {

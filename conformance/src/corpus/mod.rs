@@ -9,17 +9,14 @@
     reason = "an edit that does not fit its session is a mistake in a table that a test must catch"
 )]
 
-mod derive;
 pub mod document;
 mod dump;
 pub mod edit;
 pub mod edition;
-pub mod effects;
 pub mod export;
 mod flags;
 mod json;
 pub mod pairs;
-mod reason;
 mod recipe;
 mod recipes;
 pub mod shape;
@@ -37,15 +34,14 @@ use std::{fs, io, thread};
 use atf::write::{Disk, Storage};
 use serde::Serialize;
 
-pub(crate) use derive::{derive_session, derive_thread, number};
-pub(crate) use document::CHECKSUMS;
+pub(crate) use document::{CHECKSUMS, derive_session, derive_thread, number};
 pub use dump::{Content, Part};
-pub use flags::{FLAGS, Flag};
-pub use reason::{Because, Effect, Harm, Reason};
+pub use flags::{EFFECTS, FLAGS, Flag, effect};
 pub use recipe::{Found, Recipe};
 pub use recipes::{read as read_recipes, recipes};
 pub use shape::Region;
 pub use trace::Trace;
+pub use verdicts::{Because, Effect, Reason};
 
 use crate::named::named;
 use crate::{Place, Verdict};
@@ -227,6 +223,16 @@ pub fn at(path: &Path) -> impl Fn(io::Error) -> io::Error {
     }
 }
 
+/// Writes files and the folders that contain them, by path within a folder. Replaces existing files,
+/// and symlinks but not their targets.
+///
+/// # Errors
+///
+/// Returns the file system's error, with the path.
+pub fn write_files(folder: &Path, files: &BTreeMap<String, Vec<u8>>) -> io::Result<()> {
+    write(folder, files, &[], &BTreeMap::new())
+}
+
 /// Writes files, empty folders and symlinks.
 fn write(
     folder: &Path,
@@ -235,7 +241,7 @@ fn write(
     symlinks: &BTreeMap<String, String>,
 ) -> io::Result<()> {
     fs::create_dir_all(folder).map_err(at(folder))?;
-    let below = Below::open(folder)?;
+    let below = Below::open(folder).map_err(at(folder))?;
     for path in folders {
         let made = below.create_folders(Path::new(path));
         made.map_err(at(&folder.join(path)))?;
@@ -254,31 +260,19 @@ fn write(
 }
 
 /// Writes files below a folder. Follows no symlinks there.
-#[derive(Debug)]
-pub struct Below<'a> {
+struct Below<'a> {
     folder: &'a Path,
     storage: Arc<dyn Storage>,
 }
 
 impl<'a> Below<'a> {
-    /// Opens a folder.
-    ///
-    /// # Errors
-    ///
-    /// Returns the file system's error.
-    pub fn open(folder: &'a Path) -> io::Result<Self> {
+    fn open(folder: &'a Path) -> io::Result<Self> {
         let held = Disk.held(folder)?;
         let storage = held.ok_or(io::ErrorKind::Unsupported)?;
         Ok(Self { folder, storage })
     }
 
-    /// Writes a file and the folders that contain it. Replaces an existing file, or a symlink but
-    /// not its target.
-    ///
-    /// # Errors
-    ///
-    /// Returns the file system's error.
-    pub fn write(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
+    fn write(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
         self.create_parents(Path::new(path))?;
         let path = self.folder.join(path);
         if self.storage.exists(&path)? {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::edit::Edit;
-use super::effects::effect;
+use super::flags::effect;
 use super::trace::{DETAIL, INDEX, MANIFEST, RING, Trace};
 use super::verdicts::{Judged, of_rules};
 use super::{Case, Class, Subject, document};
@@ -206,12 +206,10 @@ impl Recipe {
         let answer = |trace: &Trace, broken: &[_]| {
             document::session(trace, &self.subject, broken, &self.verdicts)
         };
-        let expected = answer(trace, &broken);
+        let case = answer(trace, &broken);
         let inside = broken.iter().copied();
         let inside: Vec<_> = inside.filter(|(_, rule)| *rule != "ATF-SESS-003").collect();
-        let own = self.alternatives(trace, &expected.document, |it| answer(it, &inside).document);
-        let states = expected.manifests.iter();
-        let states = states.map(|state| with_manifest(&expected.document, state));
+        let own = self.alternatives(trace, &case.expected, |it| answer(it, &inside).expected);
         let broken = broken.into_iter();
         let broken: Vec<_> = broken.map(|(file, rule)| (file.to_owned(), rule)).collect();
         let paths = trace.files().keys();
@@ -223,17 +221,12 @@ impl Recipe {
             files: trace.files().clone(),
             folders: trace.folders().to_vec(),
             symlinks: trace.symlinks().clone(),
-            verdicts: expected.judged.verdicts,
-            because: expected.judged.because,
-            file_verdicts: expected.files,
-            optional: expected.optional,
-            alternatives: own.into_iter().chain(states).collect(),
-            expected: expected.document,
+            alternatives: own.into_iter().chain(case.alternatives).collect(),
             broken,
             regions: paths
                 .map(|path| (path.clone(), trace.regions(path)))
                 .collect(),
-            ..Case::default()
+            ..case
         }
     }
 
@@ -286,7 +279,7 @@ impl Recipe {
         answer: impl Fn(&Trace) -> Value,
     ) -> Vec<Value> {
         let other = |other: &Other| match other {
-            Other::Manifest(state) => with_manifest(expected, state),
+            Other::Manifest(state) => document::with_manifest(expected, state),
             Other::Read(edit) => {
                 let mut trace = trace.clone();
                 edit.apply(&mut trace, self.file);
@@ -351,13 +344,6 @@ pub(super) fn of_file(
         broken,
         ..Case::default()
     }
-}
-
-/// Returns a session's document with a different state of its manifest.
-fn with_manifest(document: &Value, state: &str) -> Value {
-    let mut document = document.clone();
-    document["derived"]["manifest"] = state.into();
-    document
 }
 
 /// Names the recipe if its edit panics, because it does not fit the session.

@@ -144,7 +144,8 @@ impl Trace {
     pub fn events(&mut self, edit: impl FnOnce(&mut Vec<EventRecord>)) {
         let mut events = self.index.events.clone();
         edit(&mut events);
-        self.index = with_events(&self.index, events);
+        let old = &self.index;
+        self.index = with_events(old.version, old.thread_id, old.flags, events);
         self.put_index(INDEX, &self.index.clone());
     }
 
@@ -569,20 +570,15 @@ impl Trace {
 /// Returns the index file of a thread without details.
 #[must_use]
 pub fn thread(version: u8, thread_id: u32, events: Vec<EventRecord>) -> IndexFile {
-    let file = IndexFile {
-        thread_id,
-        flags: 0,
-        ..IndexFile::new(version, Vec::new())
-    };
-    with_events(&file, events)
+    with_events(version, thread_id, 0, events)
 }
 
-/// Returns the file with these events and with updated counts, times, offsets and checksum.
-fn with_events(file: &IndexFile, events: Vec<EventRecord>) -> IndexFile {
+/// Returns an index file with these events and with matching counts, times, offsets and checksum.
+fn with_events(version: u8, thread_id: u32, flags: u32, events: Vec<EventRecord>) -> IndexFile {
     let built = IndexFile {
-        thread_id: file.thread_id,
-        flags: file.flags,
-        ..IndexFile::new(file.version, events)
+        thread_id,
+        flags,
+        ..IndexFile::new(version, events)
     };
     IndexFile {
         checksum: crc32c(&built.section()),

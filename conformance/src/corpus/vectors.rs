@@ -34,18 +34,13 @@ fn vector(
     broken: &[&'static str],
     (bytes, document, sources): Typed,
 ) -> Case {
-    let (wire, is_detail) = (shape.wire, shape.is_detail);
-    let kind = if is_detail { "detail" } else { "index" };
+    let wire = shape.wire;
+    let kind = if shape.is_detail { "detail" } else { "index" };
     let (name, file) = (format!("v{wire}/vector-{kind}"), format!("{kind}.atf"));
     let expected = serde_json::from_str(document);
     let expected = expected.unwrap_or_else(|error| panic!("{name}: {error}"));
-    let judged = verdicts::File {
-        is_detail,
-        broken,
-        phantoms: "",
-        events: shape.survivors().len(),
-    };
-    let judged = verdicts::file(judged, verdicts::of_rules(broken.iter().copied()));
+    let allowed = verdicts::of_rules(broken.iter().copied());
+    let judged = verdicts::file(&file, broken, "", shape.survivors().len(), allowed);
     let mut trace = Trace::clean(wire);
     trace.put_shaped(&file, hex(bytes), shape);
     Case {

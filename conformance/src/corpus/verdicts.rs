@@ -4,13 +4,75 @@
 //! rules, or harm to the data.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::reason::{Because, Effect, Reason};
 use super::{Case, Subject};
-use crate::rules::{ReaderDoes, Rule};
+use crate::named::named;
+use crate::rules::{ReaderDoes, Rule, Sentence};
 use crate::{VERDICTS, Verdict, rule, verdict_in};
+
+/// The wrong verdicts, each with its reasons.
+pub type Because = BTreeMap<Verdict, Vec<Reason>>;
+
+/// Why a verdict is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reason {
+    /// A sentence of a source excludes the verdict, whatever the answer contains.
+    Sentence(Sentence),
+    /// The verdict comes with wrong data. An answer without this harm is correct.
+    Harm {
+        /// The kind of harm.
+        effect: Effect,
+        /// The events that it affects, such as `events[0..6]`.
+        place: String,
+        /// The explanation; empty if the effect needs none.
+        why: String,
+    },
+}
+
+named! {
+    /// The kind of harm.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+    pub enum Effect {
+        /// Events are missing from the answer.
+        Lost = "lost",
+        /// The answer has events that were never traced.
+        Phantom = "phantom",
+    }
+}
+
+impl Reason {
+    /// Returns whether a sentence excludes the verdict.
+    #[must_use]
+    pub const fn is_sentence(&self) -> bool {
+        matches!(self, Self::Sentence(_))
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sentence(said) => write!(f, "{}: {}", said.lines, said.says),
+            Self::Harm { effect, place, why } => {
+                write!(f, "{}: {place}", effect.name())?;
+                if why.is_empty() {
+                    Ok(())
+                } else {
+                    write!(f, ". {why}")
+                }
+            }
+        }
+    }
+}
+
+impl Serialize for Reason {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
 
 /// The correct verdicts on a subject, and the reasons that exclude the others.
 #[derive(Debug, Clone, Default)]
@@ -61,42 +123,40 @@ fn worst_of(one: &BTreeSet<Verdict>, other: &BTreeSet<Verdict>) -> BTreeSet<Verd
     pairs.collect()
 }
 
-/// A file to judge.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct File<'a> {
-    pub(crate) is_detail: bool,
-    pub(crate) broken: &'a [&'a str],
-    /// The reason why reading it would yield phantoms, if no rule states it; empty otherwise.
-    pub(crate) phantoms: &'a str,
-    /// The number of events that a reader loses by rejecting it.
-    pub(crate) events: usize,
-}
-
-/// Judges a file. `allowed` are the verdicts that its rules or its case allow.
-pub(crate) fn file(file: File<'_>, allowed: BTreeSet<Verdict>) -> Judged {
-    let footer = rule_about_footer(file.is_detail);
-    let is_followed = of_rules(file.broken.iter().copied()) == BTreeSet::from([Verdict::Accept]);
+/// Judges a file that breaks these rules. `allowed` are the verdicts that its rules or its case
+/// allow.
+///
+/// `phantom` is the reason why reading it would yield phantoms, if no rule states it; empty
+/// otherwise. `events` is the number of events that a reader loses by rejecting it.
+pub(crate) fn file(
+    path: &str,
+    broken: &[&str],
+    phantom: &str,
+    events: usize,
+    allowed: BTreeSet<Verdict>,
+) -> Judged {
+    let is_followed = of_rules(broken.iter().copied()) == BTreeSet::from([Verdict::Accept]);
     Judged::new(allowed, |verdict| {
-        let broken = file.broken.iter().copied().map(rule);
+        let broken = broken.iter().copied().map(rule);
         let mut reasons: Vec<_> = broken
             .flat_map(|rule| excluded(rule, verdict, false, "events"))
             .collect();
         if is_followed {
-            reasons.extend(excluded(footer, verdict, true, "events"));
+            reasons.extend(excluded(rule_about_footer(path), verdict, true, "events"));
         }
-        if !file.phantoms.is_empty() && verdict != Verdict::Reject {
-            reasons.push(phantoms("events", file.phantoms));
+        if !phantom.is_empty() && verdict != Verdict::Reject {
+            reasons.push(phantoms("events", phantom));
         }
-        if verdict == Verdict::Reject && file.events > 0 {
-            reasons.push(loses(&format!("events[0..{}]", file.events)));
+        if verdict == Verdict::Reject && events > 0 {
+            reasons.push(loses(&format!("events[0..{events}]")));
         }
         reasons
     })
 }
 
-/// Returns the rule that requires a footer.
-fn rule_about_footer(is_detail: bool) -> &'static Rule {
-    if is_detail {
+/// Returns the rule that requires a footer in this file.
+fn rule_about_footer(path: &str) -> &'static Rule {
+    if path.ends_with("detail.atf") {
         rule("ATF-DFTR-001")
     } else {
         rule("ATF-IFTR-001")
@@ -146,8 +206,7 @@ pub(crate) fn session(
         }
         if is_followed && verdict == Verdict::Recover {
             for path in paths {
-                let footer = rule_about_footer(path.ends_with("detail.atf"));
-                reasons.extend(excluded(footer, verdict, true, path));
+                reasons.extend(excluded(rule_about_footer(path), verdict, true, path));
             }
         }
         if verdict == Verdict::Reject {
@@ -186,16 +245,7 @@ impl Case {
             let mut allowed = of_rules(broken.iter().copied());
             allowed.extend(verdict_in(document));
             let events = document["events"].as_array().map_or(0, Vec::len);
-            let is_detail = path.ends_with("detail.atf");
-            file(
-                File {
-                    is_detail,
-                    broken: &broken,
-                    phantoms: "",
-                    events,
-                },
-                allowed,
-            )
+            file(path, &broken, "", events, allowed)
         };
         let threads = self.expected["threads"].as_array();
         let threads = threads.map_or(&[][..], Vec::as_slice);
@@ -228,9 +278,17 @@ pub(crate) fn lost(threads: &[Value]) -> Option<String> {
 }
 
 fn loses(place: &str) -> Reason {
-    Reason::harm(Effect::Lost, place.to_owned(), String::new())
+    Reason::Harm {
+        effect: Effect::Lost,
+        place: place.to_owned(),
+        why: String::new(),
+    }
 }
 
 fn phantoms(place: &str, why: &str) -> Reason {
-    Reason::harm(Effect::Phantom, place.to_owned(), why.to_owned())
+    Reason::Harm {
+        effect: Effect::Phantom,
+        place: place.to_owned(),
+        why: why.to_owned(),
+    }
 }

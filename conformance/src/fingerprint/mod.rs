@@ -10,7 +10,7 @@ mod task;
 
 use std::io;
 
-pub use report::{Fingerprint, Shown};
+pub use report::Fingerprint;
 pub use signs::{HIDDEN, SIGNS, Shows, Sign};
 use table::DISAGREEMENTS;
 use task::Asked;
@@ -44,17 +44,12 @@ pub struct Reading {
     pub sources: &'static [&'static str],
 }
 
-/// Asks an implementation for each sign, and returns the readings that it shows. Calls `progress`
-/// with the number of finished tasks and the total number.
+/// Asks an implementation for each sign, and returns the readings that it shows.
 ///
 /// # Errors
 ///
 /// Returns an error if the kit itself cannot continue.
-pub fn fingerprint(
-    pool: &Pool<'_>,
-    manifest: &Manifest,
-    progress: &(dyn Fn(usize, usize) + Sync),
-) -> io::Result<Fingerprint> {
+pub fn fingerprint(pool: &Pool<'_>, manifest: &Manifest) -> io::Result<Fingerprint> {
     let (cases, scripts) = (readings(corpus::cases()), writings());
     let asked: Vec<_> = SIGNS
         .iter()
@@ -66,7 +61,7 @@ pub fn fingerprint(
         manifest,
         task,
     });
-    let results = pool.run(&work.collect::<Vec<_>>(), progress)?;
+    let results = pool.run(&work.collect::<Vec<_>>(), &|_, _| {})?;
     let found = asked.iter().zip(&results);
     let found = found.filter_map(|(asked, result)| match result.outcome {
         Outcome::Passed => Some((asked.sign, true)),

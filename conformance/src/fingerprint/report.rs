@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Display, Formatter};
 
-use super::{DISAGREEMENTS, Disagreement, HIDDEN, SIGNS, Sign};
+use super::{DISAGREEMENTS, Disagreement, HIDDEN, Reading, SIGNS, Sign};
 use crate::protocol::Manifest;
 use atf_report::Printable;
 
@@ -16,25 +16,27 @@ pub struct Fingerprint {
 
 /// The readings of one disagreement among the sources that an implementation shows.
 #[derive(Debug, Clone)]
-pub struct Shown {
-    /// The subject of the disagreement, such as `checksum.algorithm.term`.
-    pub about: &'static str,
+struct Shown {
+    of: &'static Disagreement,
     /// The readings that the implementation shows; none if it shows another one. `None` if the
     /// implementation was not asked.
-    pub readings: Option<Vec<&'static str>>,
+    readings: Option<Vec<&'static Reading>>,
 }
 
 impl Fingerprint {
     /// Collects the signs that an implementation was asked for, and whether each was found.
     pub(super) fn new(manifest: &Manifest, found: &[(&Sign, bool)]) -> Self {
-        let shown = |it: &Disagreement| {
-            let about = |(sign, _): &&(&Sign, bool)| sign.about == it.about;
+        let shown = |of: &'static Disagreement| {
+            let about = |(sign, _): &&(&Sign, bool)| sign.about == of.about;
             let asked: Vec<_> = found.iter().filter(about).collect();
-            let readings = it.readings.iter().map(|reading| reading.is);
-            let shows = |is: &&str| asked.iter().any(|(sign, shows)| sign.is == *is && *shows);
+            let shows = |reading: &&Reading| {
+                let mut asked = asked.iter();
+                asked.any(|(sign, shows)| sign.is == reading.is && *shows)
+            };
+            let readings = of.readings.iter().filter(shows);
             Shown {
-                about: it.about,
-                readings: (!asked.is_empty()).then(|| readings.filter(shows).collect()),
+                of,
+                readings: (!asked.is_empty()).then(|| readings.collect()),
             }
         };
         Self {
@@ -42,29 +44,19 @@ impl Fingerprint {
             shown: DISAGREEMENTS.iter().map(shown).collect(),
         }
     }
-
-    /// Returns each disagreement, in the order of the reference.
-    #[must_use]
-    pub fn shown(&self) -> &[Shown] {
-        &self.shown
-    }
 }
 
 impl Shown {
     /// Returns the sources with the readings that the implementation shows, in order.
-    #[must_use]
-    pub fn sources(&self) -> Vec<&'static str> {
-        let all = DISAGREEMENTS.iter().filter(|it| it.about == self.about);
-        let readings = all.flat_map(|it| it.readings);
-        let is_shown = |is: &str| self.readings.iter().flatten().any(|shown| *shown == is);
-        let shown = readings.filter(|reading| is_shown(reading.is));
+    fn sources(&self) -> Vec<&'static str> {
+        let shown = self.readings.iter().flatten();
         let sources: BTreeSet<_> = shown.flat_map(|it| it.sources).copied().collect();
         sources.into_iter().collect()
     }
 
     /// Returns the cases and scripts whose answers or files show the readings.
     fn names(&self) -> Vec<&'static str> {
-        let signs = SIGNS.iter().filter(|sign| sign.about == self.about);
+        let signs = SIGNS.iter().filter(|sign| sign.about == self.of.about);
         let mut names: Vec<_> = signs.map(|sign| sign.asked().1).collect();
         names.dedup();
         names
@@ -90,7 +82,7 @@ impl Display for Fingerprint {
         let width = DISAGREEMENTS.iter().map(|it| it.about.len()).max();
         let width = width.unwrap_or_default();
         for it in &self.shown {
-            let about = it.about;
+            let about = it.of.about;
             let hidden = HIDDEN.iter().find(|(hidden, _)| *hidden == about);
             match (&it.readings, hidden) {
                 (Some(readings), _) if readings.is_empty() => {
@@ -98,6 +90,7 @@ impl Display for Fingerprint {
                     writeln!(f, "{about:width$}  none of the readings: {names}")?;
                 }
                 (Some(readings), _) => {
+                    let readings: Vec<_> = readings.iter().map(|reading| reading.is).collect();
                     let (readings, sources) = (readings.join(", "), it.sources().join(" "));
                     writeln!(f, "{about:width$}  {readings} ({sources})")?;
                 }

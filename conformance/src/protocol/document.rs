@@ -1,7 +1,5 @@
 //! Interprets the exit code and output of an implementation under test.
 
-use std::fmt::Display;
-
 use serde_json::Value;
 
 use super::{exit, json};
@@ -47,11 +45,6 @@ impl Broken {
             class: Failure::Crash,
             message: message.into(),
         }
-    }
-
-    /// Like [`Self::garbage`], with an excerpt of the output.
-    fn printed(message: impl Display, text: &str) -> Self {
-        Self::garbage(format!("{message}: {text}"))
     }
 }
 
@@ -100,20 +93,21 @@ fn parse(output: &[u8]) -> Result<(Verdict, Value), Broken> {
         return Err(Broken::garbage("nothing on standard output"));
     }
     let document = json::parse(output).map_err(|error| {
-        let (line, column) = (error.line(), error.column());
-        let message = format!("standard output is not a JSON document: {error}");
-        Broken::printed(message, &excerpt(output, line, column))
+        let excerpt = excerpt(output, error.line(), error.column());
+        let message = format!("standard output is not a JSON document: {error}: {excerpt}");
+        Broken::garbage(message)
     })?;
     let Some(members) = document.as_object() else {
-        let message = "the document is not a JSON object";
-        return Err(Broken::printed(message, &excerpt(output, 1, 1)));
+        let excerpt = excerpt(output, 1, 1);
+        let message = format!("the document is not a JSON object: {excerpt}");
+        return Err(Broken::garbage(message));
     };
     let Some(verdict) = verdict_in(&document) else {
         return Err(match members.get("verdict").and_then(Value::as_str) {
             Some(other) => Broken::garbage(format!("unknown verdict {:?}", shortened(other))),
             None => {
-                let message = "the document has no verdict";
-                Broken::printed(message, &excerpt(output, 1, 1))
+                let excerpt = excerpt(output, 1, 1);
+                Broken::garbage(format!("the document has no verdict: {excerpt}"))
             }
         });
     };

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::step::Step;
+use super::compare::Step;
 use crate::corpus::{Case, Subject};
 use crate::results::Hexdump;
 use atf::Wire;

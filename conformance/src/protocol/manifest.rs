@@ -69,9 +69,6 @@ named! {
     }
 }
 
-/// The features that are useless without another one.
-const NEEDS: [(Feature, Feature); 1] = [(Feature::Space, Feature::Kill)];
-
 impl From<Subject> for Feature {
     fn from(subject: Subject) -> Self {
         match subject {
@@ -244,12 +241,9 @@ impl Raw {
             let message = "nothing to grade: expected index, detail or session".to_owned();
             return Err((self.features.span(), message));
         }
-        for (feature, needed) in NEEDS {
-            if features.contains(&feature) && !features.contains(&needed) {
-                let (feature, needed) = (feature.name(), needed.name());
-                let message = format!("feature {feature} needs feature {needed}");
-                return Err((self.features.span(), message));
-            }
+        if features.contains(&Feature::Space) && !features.contains(&Feature::Kill) {
+            let message = "feature space needs feature kill".to_owned();
+            return Err((self.features.span(), message));
         }
         let command = |command: Option<Spanned<Vec<String>>>, placeholders: &[&str]| {
             let Some(command) = command else {

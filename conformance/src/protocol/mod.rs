@@ -6,18 +6,14 @@
 pub mod compare;
 pub mod document;
 pub mod exit;
-mod grade;
 mod json;
 mod locate;
 pub mod manifest;
 pub mod schema;
-mod step;
 pub(crate) mod text;
 
-pub use compare::{Mismatch, differences};
+pub use compare::{Mismatch, Step, differences, holds_events};
 pub(crate) use compare::{is_rejected, is_same_thread};
 pub use document::{Answer, Broken};
-pub use grade::holds_events;
 pub use locate::{beginning, locate, locate_beginning, locate_field};
 pub use manifest::{Feature, Manifest, ManifestError};
-pub use step::Step;

@@ -20,20 +20,17 @@ pub const VALIDATOR: &str = include_str!("../../schema/validator.json");
 ///
 /// Returns the first schema violation and its location.
 pub fn check(role: Role, document: &Value, lacks: &[Lack]) -> Result<(), String> {
-    static READERS: LazyLock<Option<Validator>> = LazyLock::new(|| compile(READER, &[]));
-    static VALIDATORS: LazyLock<Option<Validator>> = LazyLock::new(|| compile(VALIDATOR, &[]));
+    static READERS: LazyLock<Validator> = LazyLock::new(|| compile(READER, &[]));
+    static VALIDATORS: LazyLock<Validator> = LazyLock::new(|| compile(VALIDATOR, &[]));
     let lenient;
     let validator = match role {
         Role::Write | Role::Query => return Ok(()),
         Role::Read if !lacks.is_empty() => {
             lenient = compile(READER, lacks);
-            lenient.as_ref()
+            &lenient
         }
-        Role::Read => READERS.as_ref(),
-        Role::Validate => VALIDATORS.as_ref(),
-    };
-    let Some(validator) = validator else {
-        return Err("the kit's own schema is invalid".to_owned());
+        Role::Read => &*READERS,
+        Role::Validate => &*VALIDATORS,
     };
     match validator.iter_errors(document).next() {
         None => Ok(()),
@@ -54,10 +51,10 @@ pub fn check(role: Role, document: &Value, lacks: &[Lack]) -> Result<(), String>
     }
 }
 
-fn compile(schema: &str, lacks: &[Lack]) -> Option<Validator> {
-    let mut schema = serde_json::from_str(schema).ok()?;
+fn compile(schema: &str, lacks: &[Lack]) -> Validator {
+    let mut schema = serde_json::from_str(schema).expect("our schema is JSON");
     require_less(&mut schema, "", lacks);
-    jsonschema::validator_for(&schema).ok()
+    jsonschema::validator_for(&schema).expect("our schema is valid")
 }
 
 /// Removes from every list of required keys those that an implementation may omit. `name` is the

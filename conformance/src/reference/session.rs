@@ -85,14 +85,8 @@ impl Totals {
     }
 }
 
-/// The links of a thread's events.
-#[derive(Default)]
-struct Links {
-    /// For each index event, the position of the detail event that it links to.
-    forward: Vec<Option<u64>>,
-    /// For each detail event, the position of the index event that it links to.
-    backward: Vec<Option<u64>>,
-}
+/// For each event of a file, the position of the event of the other file that it links to.
+type Links = Vec<Option<u64>>;
 
 /// Counts the links of events that are not linked back.
 fn unmatched(from: &[Option<u64>], to: &[Option<u64>]) -> Value {
@@ -105,7 +99,7 @@ fn unmatched(from: &[Option<u64>], to: &[Option<u64>]) -> Value {
 }
 
 fn thread(entry: &ThreadEntry, checked: &Checked, totals: &mut Totals) -> Value {
-    let mut links = Links::default();
+    let (mut links, mut back) = (Links::new(), Links::new());
     let opened = entry.open();
     let index = opened.as_ref().map(ThreadReader::index);
     let index = index_document(index, entry, checked, totals, &mut links);
@@ -120,14 +114,14 @@ fn thread(entry: &ThreadEntry, checked: &Checked, totals: &mut Totals) -> Value 
             alone.as_ref().map(Result::as_ref)
         }
     };
-    let detail = detail_document(detail, entry.path(), checked, totals, &mut links);
+    let detail = detail_document(detail, entry.path(), checked, totals, &mut back);
     json!({
         "thread_id": entry.id(),
         "index": index,
         "detail": detail,
         "derived": {
-            "dangling_links": unmatched(&links.forward, &links.backward),
-            "orphan_details": unmatched(&links.backward, &links.forward),
+            "dangling_links": unmatched(&links, &back),
+            "orphan_details": unmatched(&back, &links),
         },
     })
 }
@@ -160,7 +154,7 @@ fn index_document(
                     if !is_hole {
                         totals.merged.push((event.timestamp_ns, entry.id(), seq));
                     }
-                    links.forward.push(event.detail_seq.filter(|_| !is_hole));
+                    links.push(event.detail_seq.filter(|_| !is_hole));
                 }
                 totals.events = totals.events.saturating_add(reader.event_count());
                 totals.read = totals.read.saturating_add(1);
@@ -190,7 +184,7 @@ fn detail_document(
         Some(Ok(reader)) => file::of_detail(reader, verdict).and_then(|document| {
             if verdict != Verdict::Reject {
                 for event in reader.events_in(..) {
-                    links.backward.push(Some(event?.header.index_seq));
+                    links.push(Some(event?.header.index_seq));
                 }
                 totals.details = totals.details.saturating_add(reader.event_count());
             }

@@ -1,36 +1,16 @@
 //! The reference writer, which executes a script with the library.
 
 use std::collections::BTreeMap;
+use std::error::Error;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use atf::write::{Detail, Event, SessionWriter, ThreadWriter, WriteOptions};
 use atf::{Arch, Clock, DetailEventType, EventKind, Os, Wire};
 
+use crate::corpus::at;
 use crate::protocol::text::read_text;
-use crate::scripts::{Index, Open, Operation, Script, ScriptError};
-
-/// The reason why a script could not be executed.
-#[derive(Debug, thiserror::Error)]
-pub enum WriteError {
-    /// The script is unreadable.
-    #[error("{}: {source}", path.display())]
-    Unreadable {
-        /// The script's path.
-        path: PathBuf,
-        /// The operating system's error.
-        source: io::Error,
-    },
-    /// The script is invalid.
-    #[error(transparent)]
-    Script(#[from] ScriptError),
-    /// The operating system returned an error for an operation.
-    #[error(transparent)]
-    System(io::Error),
-    /// The library rejected an operation.
-    #[error(transparent)]
-    Refused(#[from] atf::Error),
-}
+use crate::scripts::{Index, Open, Operation, Script};
 
 /// Executes a script file and writes a session into the folder `out`.
 ///
@@ -38,11 +18,8 @@ pub enum WriteError {
 ///
 /// Returns an error if the script is unreadable or invalid, or if an operation fails. Everything
 /// written up to that point is kept.
-pub fn write_file(script: &Path, out: &Path) -> Result<(), WriteError> {
-    let text = read_text(script).map_err(|source| WriteError::Unreadable {
-        path: script.to_owned(),
-        source,
-    })?;
+pub fn write_file(script: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
+    let text = read_text(script).map_err(at(script))?;
     write(&text.parse()?, out)
 }
 
@@ -50,9 +27,9 @@ pub fn write_file(script: &Path, out: &Path) -> Result<(), WriteError> {
 ///
 /// # Errors
 ///
-/// Returns [`WriteError::Refused`] or [`WriteError::System`]. Everything written up to that point
-/// is kept.
-pub fn write(script: &Script, out: &Path) -> Result<(), WriteError> {
+/// Returns an error if the library or the operating system refuses an operation. Everything written
+/// up to that point is kept.
+pub fn write(script: &Script, out: &Path) -> Result<(), Box<dyn Error>> {
     let mut session = None;
     let mut threads: BTreeMap<u32, ThreadWriter> = BTreeMap::new();
     // The last event, if the next operation writes its detail.
@@ -104,8 +81,8 @@ pub fn write(script: &Script, out: &Path) -> Result<(), WriteError> {
                     thread.flush()?;
                 }
             }
-            Operation::Space => make_room().map_err(WriteError::System)?,
-            Operation::Kill => kill().map_err(WriteError::System)?,
+            Operation::Space => make_room()?,
+            Operation::Kill => kill()?,
             Operation::Abort => {
                 let open = threads.values_mut().filter(|thread| !thread.is_finalized());
                 for thread in open {

@@ -1,7 +1,7 @@
 //! GitHub workflow commands, which show a run's failures at the repository's files.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::words;
 use crate::cause::Causes;
@@ -19,8 +19,9 @@ use atf_report::{Printable, counted};
 pub fn github(results: &Results, manifests: &[PathBuf], out: &mut dyn Write) -> io::Result<()> {
     let mut write = |kind: &str, testee: Option<usize>, title: &str, text: &str| {
         let file = testee.and_then(|testee| manifests.get(testee));
-        let command = command(kind, file.map(PathBuf::as_path), title, text);
-        writeln!(out, "{command}")
+        let file = file.map(|file| format!("file={},", property(&file.to_string_lossy())));
+        let (file, title, text) = (file.unwrap_or_default(), property(title), data(text));
+        writeln!(out, "::{kind} {file}title={title}::{text}")
     };
     for (testee, it, why) in results.refused() {
         let title = format!("{} is not graded", it.name);
@@ -57,12 +58,6 @@ pub fn github(results: &Results, manifests: &[PathBuf], out: &mut dyn Write) -> 
         }
     }
     Ok(())
-}
-
-fn command(kind: &str, file: Option<&Path>, title: &str, text: &str) -> String {
-    let file = file.map(|file| format!("file={},", property(&file.to_string_lossy())));
-    let (file, title, text) = (file.unwrap_or_default(), property(title), data(text));
-    format!("::{kind} {file}title={title}::{text}")
 }
 
 /// Escapes the text of a command. The service shows `%0A` as a line break.

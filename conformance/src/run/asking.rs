@@ -12,40 +12,51 @@ use super::warden::Ended;
 use super::{Graded, blame};
 use crate::corpus::Case;
 use crate::protocol::{Answer, Broken, Feature, Manifest, exit};
-use crate::queries::{Queried, queried};
+use crate::queries::{Query, queries};
 use crate::results::{Difference, Failure, Files, Note, Outcome, Role, shortened};
 
 /// A task to answer the queries about a session.
 #[derive(Debug)]
 pub struct Asking {
-    queried: Queried,
-    rules: Vec<String>,
+    /// The name, such as `v1/query-clean-session`.
+    name: String,
+    /// The session's case.
+    case: Arc<Case>,
+    /// The queries, at least one.
+    queries: Vec<Query>,
+    rules: Vec<&'static str>,
 }
 
 /// Returns a task for each session that is queried.
 #[must_use]
 pub fn askings<'a>(cases: impl IntoIterator<Item = &'a Arc<Case>>) -> Vec<Box<dyn Smoke>> {
-    let tasks = queried(cases).into_iter().map(|queried| {
-        let rules = queried.queries.iter().filter_map(|query| query.rule);
-        let rules: BTreeSet<_> = rules.collect();
-        let rules = rules.into_iter().map(str::to_owned).collect();
-        Box::new(Asking { queried, rules }) as Box<dyn Smoke>
-    });
-    tasks.collect()
+    let asking = |case: &Arc<Case>| {
+        let queries = queries(case);
+        let (wire, slug) = case.name.split_once('/')?;
+        let rules: BTreeSet<_> = queries.iter().filter_map(|query| query.rule).collect();
+        let asking = Asking {
+            name: format!("{wire}/query-{slug}"),
+            case: Arc::clone(case),
+            rules: rules.into_iter().collect(),
+            queries,
+        };
+        (!asking.queries.is_empty()).then(|| Box::new(asking) as Box<dyn Smoke>)
+    };
+    cases.into_iter().filter_map(asking).collect()
 }
 
 impl Asking {
     /// Returns how many queries have a number instead of an answer: they are unsupported.
     fn unsupported(&self, document: &Value) -> usize {
         let answers = answers(document).into_iter().flatten();
-        let asked = answers.take(self.queried.queries.len());
+        let asked = answers.take(self.queries.len());
         asked.filter(|it| **it == exit::UNSUPPORTED).count()
     }
 
     /// Returns the differences from the right answers.
     fn differences(&self, document: &Value) -> Vec<Difference> {
         let mut answers = answers(document).into_iter().flatten();
-        let compared = self.queried.queries.iter().map(|query| {
+        let compared = self.queries.iter().map(|query| {
             let got = answers.next();
             let is_right = got.is_some_and(|got| *got == query.answer || *got == exit::UNSUPPORTED);
             let got = got.map_or_else(|| "nothing".to_owned(), |got| shortened(&got.to_string()));
@@ -66,35 +77,34 @@ impl Task for Asking {
     fn about(&self) -> About<'_> {
         About {
             role: Role::Query,
-            name: &self.queried.name,
-            wire: self.queried.case.wire,
+            name: &self.name,
+            wire: self.case.wire,
             needs: &[Feature::Session],
             rules: &self.rules,
-            note: &self.queried.case.note,
+            note: &self.case.note,
         }
     }
 
     fn prepare(&self, place: &Path) -> io::Result<Vec<(&'static str, PathBuf)>> {
         let (trace, queries) = (place.join("trace"), place.join("queries.txt"));
         fs::create_dir(&trace)?;
-        self.queried.case.write(&trace)?;
-        let lines = self.queried.queries.iter();
+        self.case.write(&trace)?;
+        let lines = self.queries.iter();
         let lines: String = lines.map(|query| format!("{}\n", query.text)).collect();
         fs::write(&queries, lines)?;
-        let path = trace.join(&self.queried.case.path);
+        let path = trace.join(&self.case.path);
         Ok(vec![("query", queries), ("path", path)])
     }
 
     fn output(&self) -> Option<u64> {
-        Some(Answer::limit(&self.queried.case.expected))
+        Some(Answer::limit(&self.case.expected))
     }
 
     fn files(&self) -> Files {
-        let case = &self.queried.case;
         Files {
-            is_clean: blame::is_clean(case),
-            subject: Some(case.subject),
-            broken: case.broken.iter().map(|(_, rule)| *rule).collect(),
+            is_clean: blame::is_clean(&self.case),
+            subject: Some(self.case.subject),
+            broken: self.case.broken.iter().map(|(_, rule)| *rule).collect(),
             ..Files::default()
         }
     }
@@ -105,7 +115,7 @@ impl Task for Asking {
             Ok(Answer::Unsupported) => return Outcome::unsupported().into(),
             Ok(Answer::Document(_, document)) => document,
         };
-        let (unsupported, all) = (self.unsupported(&document), self.queried.queries.len());
+        let (unsupported, all) = (self.unsupported(&document), self.queries.len());
         if unsupported == all {
             return Outcome::unsupported().into();
         }
@@ -123,7 +133,7 @@ impl Task for Asking {
 
 impl Smoke for Asking {
     fn is_smoke(&self) -> bool {
-        blame::is_clean(&self.queried.case)
+        blame::is_clean(&self.case)
     }
 
     fn check_form(&self, _manifest: &Manifest, ended: &Ended) -> Result<bool, Broken> {
@@ -131,7 +141,7 @@ impl Smoke for Asking {
             return Ok(false);
         };
         let answers = answers(&document);
-        let (found, count) = (answers.map_or(0, Vec::len), self.queried.queries.len());
+        let (found, count) = (answers.map_or(0, Vec::len), self.queries.len());
         if answers.is_some() && found == count {
             return Ok(true);
         }

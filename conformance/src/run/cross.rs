@@ -1,11 +1,12 @@
 //! Runs every reader and validator on every writer's files. A reader must return the content of the
 //! script, and a validator must return the correct verdict.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use atf::thread::{DETAIL_FILE, INDEX_FILE};
 use serde_json::Value;
@@ -31,32 +32,45 @@ pub(super) fn cross(
     testees: &[(usize, &Manifest)],
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> io::Result<(Vec<CrossResult>, Vec<CaseResult>)> {
-    let mut written = pool.keep.lock().clone();
+    let mut written = pool.keep.take_all();
     // Writers finish in any order.
     written.sort_by_key(|written| written.writer);
-    let decoded = Decoded {
-        capacity: pool.options.jobs.get(),
-        recent: Mutex::default(),
-    };
-    let mut tasks = Vec::new();
-    // All readers of a session run in succession, so that it is decoded only once.
+    let mut pairs = Vec::new();
     for written in &written {
         for (reader, manifest) in testees {
-            let roles = [Role::Read, Role::Validate].into_iter();
-            for role in roles.filter(|role| manifest.command(*role).is_some()) {
-                let parts = CrossTask::all(role, manifest, written, &decoded).into_iter();
-                tasks.extend(parts.map(|task| (*reader, *manifest, task)));
+            let parts = parts(manifest, written);
+            if !parts.is_empty() {
+                pairs.push((written, *reader, *manifest, parts));
             }
         }
     }
-    let work = tasks.iter().map(|(reader, manifest, task)| Work {
-        testee: *reader,
-        manifest,
-        task,
-    });
-    let work: Vec<_> = work.collect();
-    let writers = tasks.iter().map(|(_, _, task)| task.written.writer);
-    let results: Vec<_> = writers.zip(pool.run(&work, progress)?).collect();
+    let done = AtomicUsize::new(0);
+    let count: usize = pairs.iter().map(|(.., parts)| parts.len()).sum();
+    // A reader gets all parts of a session in succession, so that the session is decoded only once
+    // for it, and so that no more decoded sessions than jobs are in memory.
+    let results = pool.map(&pairs, |(written, testee, manifest, parts)| {
+        let documents = Documents::read(&written.scripted.script, &written.folder);
+        let results = parts.iter().map(|(role, subject, path)| {
+            let task = CrossTask {
+                role: *role,
+                written,
+                path,
+                needs: [(*subject).into()],
+                reading: reading(*role, *subject, path, written, &documents),
+            };
+            let work = Work {
+                testee: *testee,
+                manifest,
+                task: &task,
+            };
+            let result = pool.case(&work)?;
+            let done = done.fetch_add(1, Ordering::Relaxed).saturating_add(1);
+            progress(done, count);
+            Ok((written.writer, result))
+        });
+        results.collect::<io::Result<Vec<_>>>()
+    })?;
+    let results: Vec<_> = results.into_iter().flatten().collect();
     let name = |writer| {
         let mut testees = testees.iter();
         let found = testees.find(|(testee, _)| *testee == writer);
@@ -65,29 +79,85 @@ pub(super) fn cross(
     Ok((matrix(&results), cases(results, name)))
 }
 
-/// The expected documents of the sessions that were decoded last.
-#[derive(Debug)]
-struct Decoded {
-    capacity: usize,
-    recent: Mutex<VecDeque<(Arc<Written>, Arc<Documents>)>>,
+/// A part of a session for one role: its kind, and the path within the session folder, which is
+/// empty for the folder itself.
+type Part<'a> = (Role, Subject, &'a str);
+
+/// Returns the parts that a reader gets: each file, and the folder if the reader supports sessions.
+fn parts<'a>(reader: &Manifest, written: &'a Written) -> Vec<Part<'a>> {
+    let files = written.files.iter().filter_map(|path| {
+        let subject = match path.rsplit('/').next() {
+            Some(INDEX_FILE) => Subject::Index,
+            Some(DETAIL_FILE) => Subject::Detail,
+            _ => return None,
+        };
+        Some((subject, path.as_str()))
+    });
+    let mut parts: Vec<_> = files.collect();
+    // A reader that supports session folders must also read single files.
+    // A writer that does not claim sessions may write an incomplete folder.
+    if reader.has(Feature::Session) && written.is_session && !parts.is_empty() {
+        parts.push((Subject::Session, ""));
+    }
+    let roles = [Role::Read, Role::Validate].into_iter();
+    let roles = roles.filter(|role| reader.command(*role).is_some());
+    let of_role = |role| {
+        let parts = parts.iter();
+        parts.map(move |(subject, path)| (role, *subject, *path))
+    };
+    roles.flat_map(of_role).collect()
 }
 
-impl Decoded {
-    /// Returns a session's documents, or a message if a file is no longer readable.
-    fn documents(&self, written: &Arc<Written>) -> Result<Arc<Documents>, String> {
-        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut known = recent.iter();
-        if let Some((_, documents)) = known.find(|(known, _)| Arc::ptr_eq(known, written)) {
-            return Ok(Arc::clone(documents));
-        }
-        let documents = Documents::read(&written.scripted.script, &written.folder)?;
-        let documents = Arc::new(documents);
-        recent.push_back((Arc::clone(written), Arc::clone(&documents)));
-        if recent.len() > self.capacity {
-            recent.pop_front();
-        }
-        Ok(documents)
-    }
+/// Creates a task for a part of a session, as if it were a case of the corpus. Returns a message if
+/// the part has no expected document.
+fn reading(
+    role: Role,
+    subject: Subject,
+    path: &str,
+    written: &Written,
+    documents: &Result<Documents, String>,
+) -> Result<Reading, String> {
+    let Written {
+        scripted,
+        files,
+        broken,
+        ..
+    } = written;
+    let documents = documents.as_ref().map_err(String::clone)?;
+    let is_session = subject == Subject::Session;
+    let expected = if is_session {
+        documents.session.as_ref()
+    } else {
+        let mut all = documents.files.iter();
+        all.find(|(known, _)| known == path).map(|(_, it)| it)
+    };
+    let is_own = |(file, _): &&(String, &str)| is_session || file == path;
+    let threads = scripted.script.threads().into_keys();
+    let file_verdicts = threads.flat_map(|thread| {
+        [("index", INDEX_FILE), ("detail", DETAIL_FILE)].map(|(file, name)| FileVerdicts {
+            thread,
+            file,
+            path: format!("thread_{thread}/{name}"),
+            ..FileVerdicts::default()
+        })
+    });
+    let mut case = Case {
+        name: scripted.name.clone(),
+        wire: scripted.wire,
+        class: Class::Valid,
+        path: path.to_owned(),
+        subject,
+        note: scripted.note.to_owned(),
+        file_verdicts: file_verdicts
+            .filter(|file| files.contains(&file.path))
+            .collect(),
+        expected: expected.cloned().ok_or("it has no expected document")?,
+        broken: broken.iter().filter(is_own).cloned().collect(),
+        ..Case::default()
+    };
+    let all = broken.iter().map(|(file, rule)| (file.as_str(), *rule));
+    case.judge(&all.collect::<Vec<_>>());
+    Ok(Reading::new(role, Arc::new(case)))
 }
 
 /// Combines results, each with its writer, into cells.
@@ -186,128 +256,19 @@ fn is_worse(outcome: &Outcome, than: &Outcome) -> bool {
 /// A task to read or validate a part of a written session.
 struct CrossTask<'a> {
     role: Role,
-    reader: &'a Manifest,
-    written: Arc<Written>,
-    decoded: &'a Decoded,
-    subject: Subject,
-    needs: [Feature; 1],
+    written: &'a Written,
     /// The path within the session folder; empty for the folder itself.
-    path: String,
-    facts: OnceLock<Facts>,
+    path: &'a str,
+    needs: [Feature; 1],
+    /// The task that compares the answer, or why the part has no expected document.
+    reading: Result<Reading, String>,
 }
 
-/// Facts about a task that do not depend on its result.
-#[derive(Default)]
-struct Facts {
-    output: Option<u64>,
-    not_graded: Vec<Lack>,
-    share: f64,
-    files: Files,
-}
-
-impl<'a> CrossTask<'a> {
-    /// Returns the tasks for a session: one per file, and one for the folder if the reader supports
-    /// sessions.
-    fn all(
-        role: Role,
-        reader: &'a Manifest,
-        written: &Arc<Written>,
-        decoded: &'a Decoded,
-    ) -> Vec<Self> {
-        let part = |subject: Subject, path: &str| Self {
-            role,
-            reader,
-            written: Arc::clone(written),
-            decoded,
-            subject,
-            needs: [subject.into()],
-            path: path.to_owned(),
-            facts: OnceLock::new(),
-        };
-        let mut parts = Vec::new();
-        for path in &written.files {
-            match path.rsplit('/').next() {
-                Some(INDEX_FILE) => parts.push(part(Subject::Index, path)),
-                Some(DETAIL_FILE) => parts.push(part(Subject::Detail, path)),
-                _ => {}
-            }
-        }
-        // A reader that supports session folders must also read single files.
-        // A writer that does not claim sessions may write an incomplete folder.
-        if reader.has(Feature::Session) && written.is_session && !parts.is_empty() {
-            parts.push(part(Subject::Session, ""));
-        }
-        parts
-    }
-
-    fn facts(&self) -> &Facts {
-        self.facts.get_or_init(|| match self.reading() {
-            Ok(reading) => Facts {
-                output: reading.output(),
-                not_graded: reading.not_graded(self.reader),
-                share: reading.share(self.reader),
-                files: reading.files(),
-            },
-            Err(_) => Facts {
-                share: 1.0,
-                ..Facts::default()
-            },
-        })
-    }
-
-    /// Creates a task for the part, as if it were a case of the corpus. Returns a message if the
-    /// part has no expected document.
-    fn reading(&self) -> Result<Reading, String> {
-        let Written {
-            scripted,
-            files,
-            broken,
-            ..
-        } = &*self.written;
-        let documents = self.decoded.documents(&self.written)?;
-        let document = |path: &str| {
-            let mut all = documents.index.iter().chain(&documents.detail);
-            all.find(|(known, _)| known == path).map(|(_, it)| it)
-        };
-        let is_session = self.subject == Subject::Session;
-        let expected = if is_session {
-            documents.session.as_ref()
-        } else {
-            document(&self.path)
-        };
-        let is_own = |(file, _): &&(String, &str)| is_session || *file == self.path;
-        let threads = scripted.script.threads().into_keys();
-        let file_verdicts = threads.flat_map(|thread| {
-            [("index", INDEX_FILE), ("detail", DETAIL_FILE)].map(|(file, name)| FileVerdicts {
-                thread,
-                file,
-                path: format!("thread_{thread}/{name}"),
-                ..FileVerdicts::default()
-            })
-        });
-        let mut case = Case {
-            name: scripted.name.clone(),
-            wire: scripted.wire,
-            class: Class::Valid,
-            path: self.path.clone(),
-            subject: self.subject,
-            note: scripted.note.to_owned(),
-            file_verdicts: file_verdicts
-                .filter(|file| files.contains(&file.path))
-                .collect(),
-            expected: expected.cloned().ok_or("it has no expected document")?,
-            broken: broken.iter().filter(is_own).cloned().collect(),
-            ..Case::default()
-        };
-        let all = broken.iter().map(|(file, rule)| (file.as_str(), *rule));
-        case.judge(&all.collect::<Vec<_>>());
-        Ok(Reading::new(self.role, Arc::new(case)))
-    }
-
+impl CrossTask<'_> {
     fn compare(&self, manifest: &Manifest, verdict: Verdict, document: &Value) -> Outcome {
-        let mut outcome = match self.reading() {
+        let mut outcome = match &self.reading {
             Ok(reading) => reading.compare(manifest, verdict, document),
-            Err(why) => return Outcome::Skipped { why },
+            Err(why) => return Outcome::Skipped { why: why.clone() },
         };
         if let Outcome::Failed {
             message,
@@ -332,7 +293,7 @@ impl Task for CrossTask<'_> {
             name: &self.written.scripted.name,
             wire: self.written.scripted.wire,
             needs: &self.needs,
-            rules: &self.written.rules,
+            rules: &self.written.scripted.rules,
             note: self.written.scripted.note,
         }
     }
@@ -345,7 +306,7 @@ impl Task for CrossTask<'_> {
             fs::create_dir_all(to.parent().unwrap_or(&out))?;
             fs::copy(self.written.folder.join(file), to)?;
         }
-        let path = match self.path.as_str() {
+        let path = match self.path {
             "" => out,
             path => out.join(path),
         };
@@ -353,19 +314,21 @@ impl Task for CrossTask<'_> {
     }
 
     fn output(&self) -> Option<u64> {
-        self.facts().output
+        self.reading.as_ref().ok()?.output()
     }
 
-    fn not_graded(&self, _: &Manifest) -> Vec<Lack> {
-        self.facts().not_graded.clone()
+    fn not_graded(&self, manifest: &Manifest) -> Vec<Lack> {
+        let reading = self.reading.as_ref().ok().into_iter();
+        reading.flat_map(|it| it.not_graded(manifest)).collect()
     }
 
-    fn share(&self, _: &Manifest) -> f64 {
-        self.facts().share
+    fn share(&self, manifest: &Manifest) -> f64 {
+        self.reading.as_ref().map_or(1.0, |it| it.share(manifest))
     }
 
     fn files(&self) -> Files {
-        self.facts().files.clone()
+        let reading = self.reading.as_ref();
+        reading.map_or_else(|_| Files::default(), Task::files)
     }
 
     fn grade(&self, manifest: &Manifest, ended: &Ended, _: &Path) -> Graded {

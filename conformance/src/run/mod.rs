@@ -4,7 +4,6 @@
 //! a list of known failures.
 
 mod asking;
-mod attempt;
 mod blame;
 mod choices;
 mod cross;
@@ -17,7 +16,6 @@ mod pool;
 mod reading;
 mod repeat;
 mod select;
-mod shard;
 mod shrinking;
 mod smoke;
 mod store;
@@ -39,8 +37,7 @@ pub use outside::Opened;
 pub use pool::{Pool, Work, fill_in};
 pub use reading::{Reading, readings};
 pub use repeat::is_drawn;
-pub use select::Select;
-pub use shard::Shard;
+pub use select::{Select, Shard};
 pub use shrinking::shrink;
 pub use smoke::smoke;
 pub use task::{About, Smoke, Task};

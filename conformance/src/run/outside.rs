@@ -12,40 +12,23 @@ use serde_json::Value;
 
 use crate::corpus::trace::CANARY;
 
-/// A watch on the decoys while an implementation runs.
-#[derive(Debug)]
-pub struct Watch {
-    #[cfg(target_os = "linux")]
-    watch: rustix::io::Result<(rustix::fd::OwnedFd, Vec<(i32, PathBuf)>)>,
-}
-
 /// The decoys that an implementation opened, or an error if the decoys could not be watched.
 pub type Opened = Result<Vec<PathBuf>, String>;
 
+/// Watches these files. The returned function says which of them have been opened since.
 #[cfg(target_os = "linux")]
-impl Watch {
-    /// Watches these files.
-    #[must_use]
-    pub fn on(decoys: Vec<PathBuf>) -> Self {
-        use rustix::fs::inotify::{CreateFlags, WatchFlags, add_watch, init};
-        let add = || {
-            let queue = init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC)?;
-            let one = |path: PathBuf| Ok((add_watch(&queue, &path, WatchFlags::OPEN)?, path));
-            let all = decoys.into_iter().map(one);
-            let all = all.collect::<rustix::io::Result<_>>()?;
-            Ok((queue, all))
-        };
-        Self { watch: add() }
-    }
-
-    /// Returns the files that were opened.
-    ///
-    /// # Errors
-    ///
-    /// Returns a message if the files could not be watched.
-    pub fn opened(self) -> Opened {
-        use rustix::fs::inotify::Reader;
-        let (queue, watched) = self.watch.map_err(|error| error.to_string())?;
+pub fn watch(decoys: Vec<PathBuf>) -> impl FnOnce() -> Opened {
+    use rustix::fs::inotify::{CreateFlags, Reader, WatchFlags, add_watch, init};
+    let add = || -> rustix::io::Result<_> {
+        let queue = init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC)?;
+        let one = |path: PathBuf| Ok((add_watch(&queue, &path, WatchFlags::OPEN)?, path));
+        let all = decoys.into_iter().map(one);
+        let all = all.collect::<rustix::io::Result<Vec<_>>>()?;
+        Ok((queue, all))
+    };
+    let added = add();
+    || {
+        let (queue, watched) = added.map_err(|error| error.to_string())?;
         let mut buffer = [std::mem::MaybeUninit::uninit(); 4096];
         let mut events = Reader::new(queue, &mut buffer);
         let mut opened = Vec::new();
@@ -60,22 +43,10 @@ impl Watch {
     }
 }
 
+/// Watches these files, which is not possible on this system.
 #[cfg(not(target_os = "linux"))]
-impl Watch {
-    /// Watches these files.
-    #[must_use]
-    pub fn on(_decoys: Vec<PathBuf>) -> Self {
-        Self {}
-    }
-
-    /// Returns the files that were opened.
-    ///
-    /// # Errors
-    ///
-    /// Returns a message if the files could not be watched.
-    pub fn opened(self) -> Opened {
-        Err("not supported on this system".to_owned())
-    }
+pub fn watch(_decoys: Vec<PathBuf>) -> impl FnOnce() -> Opened {
+    || Err("not supported on this system".to_owned())
 }
 
 /// Returns whether a document contains an event or a detail of a decoy.

@@ -60,11 +60,9 @@ impl Servers {
             None => Server::new(command, options, cases)?,
         };
         let work = server.folder.work();
-        let interrupt = &options.interrupt;
-        let answer = server
-            .warden
-            .ask(command, &work, request(paths), limits, interrupt);
-        let mut ended = answer?;
+        let request = Some(request(paths));
+        let warden = &mut server.warden;
+        let mut ended = warden.run(command, &work, request, limits, &options.interrupt)?;
         let own = server.folder.0.to_string_lossy();
         ended.stderr = ended.stderr.replace(own.as_ref(), "…");
         if ended.end == End::Answered {

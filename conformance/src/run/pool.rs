@@ -8,15 +8,14 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::attempt::Attempt;
 use super::folder::{self, Cases};
-use super::outside::Watch;
+use super::outside::watch;
 use super::persistent::Servers;
 use super::store::WrittenStore;
 use super::warden::{End, Warden, is_shortage};
-use super::{About, Ended, Limits, Options, Task};
-use crate::protocol::{Feature, Manifest};
-use crate::results::{CaseResult, Grading, Note, Outcome, Role};
+use super::{About, Ended, Graded, Limits, Options, Task};
+use crate::protocol::{Answer, Feature, Manifest, differences};
+use crate::results::{CaseResult, Grading, Note, Outcome, Role, UNSTABLE};
 
 /// How long to wait for a missing system resource before trying again.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -128,7 +127,7 @@ impl<'a> Pool<'a> {
 
     /// Runs a case and returns its result. Skips the case if the implementation does not support
     /// it.
-    fn case(&self, work: &Work<'_>) -> io::Result<CaseResult> {
+    pub(super) fn case(&self, work: &Work<'_>) -> io::Result<CaseResult> {
         let (manifest, task) = (work.manifest, work.task);
         let run = match unsupported(manifest, task) {
             Some(why) => Attempt::skipped(why),
@@ -139,7 +138,7 @@ impl<'a> Pool<'a> {
             testee: work.testee,
             role: about.role,
             case: about.name.to_owned(),
-            rules: about.rules.to_vec(),
+            rules: about.rules.iter().map(|rule| (*rule).to_owned()).collect(),
             note: about.note.to_owned(),
             not_graded: match run.graded.outcome {
                 Outcome::Skipped { .. } => Vec::new(),
@@ -267,7 +266,7 @@ impl<'a> Pool<'a> {
         fs::create_dir_all(input)?;
         fs::create_dir(&work)?;
         let placeholders = task.prepare(input)?;
-        let watch = Watch::on(task.decoys(input));
+        let opened = watch(task.decoys(input));
         let limits = self.options.limits;
         let limits = Limits {
             file_size: task.file_size(),
@@ -284,7 +283,7 @@ impl<'a> Pool<'a> {
             None => self.end(manifest, task, &placeholders, &work, &limits),
         };
         let mut ended = ran?;
-        ended.opened = watch.opened();
+        ended.opened = opened();
         Ok(ended)
     }
 
@@ -309,7 +308,7 @@ impl<'a> Pool<'a> {
             None => Warden::start(&self.options.kit, self.cases.run())?,
         };
         let start = Instant::now();
-        let ran = warden.run(&command, work, limits, &self.options.interrupt);
+        let ran = warden.run(&command, work, None, limits, &self.options.interrupt);
         if ran.is_ok() {
             idle().push(warden);
         }
@@ -325,6 +324,74 @@ impl<'a> Pool<'a> {
             Err(error) => {
                 self.options.check_interrupt()?;
                 Ok(unwatched(error.to_string(), start.elapsed()))
+            }
+        }
+    }
+}
+
+/// The result of running a case once.
+pub(super) struct Attempt {
+    graded: Graded,
+    elapsed: Duration,
+    stderr: String,
+    /// A reader's or validator's exit code and output.
+    answer: Option<(i32, Vec<u8>)>,
+}
+
+impl Attempt {
+    fn skipped(why: String) -> Self {
+        Self {
+            graded: Outcome::Skipped { why }.into(),
+            elapsed: Duration::ZERO,
+            stderr: String::new(),
+            answer: None,
+        }
+    }
+
+    pub(super) fn has_failed(&self) -> bool {
+        matches!(self.graded.outcome, Outcome::Failed { .. })
+    }
+
+    /// Returns whether another run of the same case has the same result.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        match (&self.graded.outcome, &other.graded.outcome) {
+            // Messages on missing answers contain measured times and sizes.
+            (Outcome::Failed { class: one, .. }, Outcome::Failed { class: other, .. })
+                if one.is_broken() =>
+            {
+                one == other
+            }
+            (one, other) if one != other => false,
+            _ => self.answer == other.answer || self.has_same_document(other),
+        }
+    }
+
+    /// Returns whether two answers are equal as documents.
+    fn has_same_document(&self, other: &Self) -> bool {
+        let document = |run: &Self| {
+            let (code, output) = run.answer.as_ref()?;
+            Answer::parse(*code, output).ok()
+        };
+        match (document(self), document(other)) {
+            (Some(Answer::Document(one, own)), Some(Answer::Document(other, others))) => {
+                one == other && differences(&own, &others, &[]).is_empty()
+            }
+            (one, other) => one == other,
+        }
+    }
+
+    /// Adds a note that the results of a case differ.
+    pub(super) fn differs(&mut self, text: &str) {
+        let note = Note::advice(format!("{UNSTABLE}{text}"));
+        self.graded.notes.push(note);
+    }
+
+    pub(super) fn describe(&self) -> String {
+        match &self.graded.outcome {
+            Outcome::Passed => "passes".to_owned(),
+            Outcome::Skipped { .. } => "skips the case".to_owned(),
+            Outcome::Failed { class, message, .. } => {
+                format!("fails ({}: {message})", class.name())
             }
         }
     }

@@ -30,7 +30,6 @@ const VERDICT: &str = "verdict";
 pub struct Reading {
     role: Role,
     case: Arc<Case>,
-    rules: Vec<String>,
     needs: [Feature; 1],
 }
 
@@ -54,7 +53,7 @@ impl Task for Reading {
             name: &self.case.name,
             wire: self.case.wire,
             needs: &self.needs,
-            rules: &self.rules,
+            rules: &self.case.rules,
             note: &self.case.note,
         }
     }
@@ -149,7 +148,6 @@ impl Reading {
     pub fn new(role: Role, case: Arc<Case>) -> Self {
         Self {
             role,
-            rules: case.rules.iter().map(|rule| (*rule).to_owned()).collect(),
             needs: [case.subject.into()],
             case,
         }

@@ -5,8 +5,7 @@ use std::io;
 
 use sha2::{Digest, Sha256};
 
-use super::attempt::Attempt;
-use super::pool::{Pool, Work};
+use super::pool::{Attempt, Pool, Work};
 use crate::results::Role;
 
 /// Of 256 passes of persistent processes, this many are repeated: 5 %.
@@ -23,22 +22,21 @@ impl Pool<'_> {
             let keeps = seq == count && !runs.iter().any(Attempt::has_failed);
             runs.push(self.decided(work, keeps)?);
         }
-        let mut kinds: Vec<(usize, u32)> = Vec::new();
-        for (seq, run) in runs.iter().enumerate() {
-            let mut known = kinds.iter_mut();
-            match known.find(|(first, _)| runs.get(*first).is_some_and(|it| run.is_like(it))) {
+        let mut kinds: Vec<(&Attempt, u32)> = Vec::new();
+        for run in &runs {
+            match kinds.iter_mut().find(|(first, _)| run.is_like(first)) {
                 Some((_, times)) => *times += 1,
-                None => kinds.push((seq, 1)),
+                None => kinds.push((run, 1)),
             }
         }
-        let words = kinds.iter().filter_map(|(first, times)| {
-            let words = runs.get(*first)?.describe();
-            Some(format!("{words} {times} of {count} times"))
+        let words = kinds.iter().map(|(first, times)| {
+            let words = first.describe();
+            format!("{words} {times} of {count} times")
         });
         let words: Vec<_> = words.collect();
         let worst = runs.iter().position(Attempt::has_failed).unwrap_or(0);
         let mut run = runs.swap_remove(worst);
-        if kinds.len() > 1 {
+        if words.len() > 1 {
             run.differs(&words.join(", "));
         }
         Ok(run)

@@ -1,11 +1,13 @@
-//! Selects the cases of a run.
+//! Selects the cases of a run, or of a part of it.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
+use std::str::FromStr;
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
 use super::pool::unsupported;
-use super::{About, Shard, Smoke, Task};
+use super::{About, Smoke, Task};
 use crate::corpus::pairs::is_pair;
 use crate::protocol::Manifest;
 use crate::results::Role;
@@ -17,8 +19,10 @@ pub struct Select {
     cases: Option<GlobSet>,
     rules: Vec<String>,
     roles: Vec<Role>,
-    shard: Option<Shard>,
-    pairs: bool,
+    /// The only shard to run.
+    pub shard: Option<Shard>,
+    /// Whether to run only pairs of faults, instead of no pairs.
+    pub pairs: bool,
 }
 
 impl Select {
@@ -46,18 +50,6 @@ impl Select {
         })
     }
 
-    /// Also selects by shard.
-    #[must_use]
-    pub fn with_shard(self, shard: Option<Shard>) -> Self {
-        Self { shard, ..self }
-    }
-
-    /// Selects only pairs of faults, or no pairs.
-    #[must_use]
-    pub fn with_pairs(self, pairs: bool) -> Self {
-        Self { pairs, ..self }
-    }
-
     /// Returns whether the selection includes a role.
     #[must_use]
     pub fn takes_role(&self, role: Role) -> bool {
@@ -77,8 +69,8 @@ impl Select {
     pub fn takes(&self, task: &dyn Task) -> bool {
         let about = task.about();
         let is_rule = || {
-            let rules = about.rules;
-            self.rules.is_empty() || self.rules.iter().any(|rule| rules.contains(rule))
+            let mut rules = self.rules.iter();
+            self.rules.is_empty() || rules.any(|rule| about.rules.contains(&rule.as_str()))
         };
         self.takes_name(about.name) && self.takes_role(about.role) && is_rule()
     }
@@ -103,4 +95,56 @@ fn could_run(manifest: &Manifest, task: &dyn Task) -> bool {
     let reads = || manifest.roles().iter().any(|own| own.reads());
     manifest.command(role).is_some() && unsupported(manifest, task).is_none()
         || role == Role::Write && manifest.wire.contains(&wire) && reads()
+}
+
+/// A part of a long run. The parts can run on different machines or days.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shard {
+    number: usize,
+    count: usize,
+}
+
+impl Shard {
+    /// The only shard of a run that is not divided.
+    pub const WHOLE: Self = Self {
+        number: 1,
+        count: 1,
+    };
+
+    /// Returns whether a case belongs to this shard. A case keeps its shard when others are added.
+    #[must_use]
+    pub fn takes(self, case: &str) -> bool {
+        let hash = case.bytes().fold(0_usize, |hash, byte| {
+            hash.wrapping_mul(31).wrapping_add(byte.into())
+        });
+        hash % self.count == self.number - 1
+    }
+
+    /// Returns this shard's contiguous part of a list of `total` items. All shards together cover
+    /// the list.
+    #[must_use]
+    pub fn range(self, total: usize) -> Range<usize> {
+        let end = |shards| total / self.count * shards + (total % self.count).min(shards);
+        end(self.number - 1)..end(self.number)
+    }
+}
+
+impl FromStr for Shard {
+    type Err = &'static str;
+
+    /// Parses a shard's number, which starts at 1, and the number of shards, such as `3/16`.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        const EXPECTED: &str = "expected NUMBER/COUNT, such as 3/16";
+        let (number, count) = text.split_once('/').ok_or(EXPECTED)?;
+        let [number, count] = [number, count].map(str::parse);
+        let shard = Self {
+            number: number.map_err(|_| EXPECTED)?,
+            count: count.map_err(|_| EXPECTED)?,
+        };
+        if (1..=shard.count).contains(&shard.number) {
+            Ok(shard)
+        } else {
+            Err("expected a number from 1 to the count")
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use atf::session::MANIFEST_FILE;
 use atf::thread::{DETAIL_FILE, INDEX_FILE};
@@ -17,7 +17,7 @@ use crate::written::broken;
 #[derive(Debug)]
 pub(super) struct WrittenStore {
     folder: PathBuf,
-    written: Mutex<Vec<Arc<Written>>>,
+    written: Mutex<Vec<Written>>,
 }
 
 /// A session created by a writer.
@@ -28,7 +28,6 @@ pub(super) struct Written {
     pub(super) scripted: Arc<Scripted>,
     /// Whether the writer claims to write sessions.
     pub(super) is_session: bool,
-    pub(super) rules: Vec<String>,
     pub(super) folder: PathBuf,
     /// The paths, within the folder, of the files that readers receive.
     pub(super) files: Vec<String>,
@@ -60,25 +59,26 @@ impl WrittenStore {
         if !files.iter().any(|file| file == MANIFEST_FILE) {
             broken.push((MANIFEST_FILE.to_owned(), rule("ATF-MANI-001").id));
         }
-        let mut written = self.lock();
+        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
         let folder = self.folder.join(written.len().to_string());
         // Moving a folder requires permissions on it.
         open_up(&out);
         fs::rename(out, &folder)?;
-        written.push(Arc::new(Written {
+        written.push(Written {
             writer,
-            is_session,
-            rules: scripted.rules.iter().map(|id| (*id).to_owned()).collect(),
             scripted,
+            is_session,
             folder,
             files,
             broken,
-        }));
+        });
         Ok(())
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, Vec<Arc<Written>>> {
-        self.written.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Takes all sessions out of the store, once all writers have finished.
+    pub(super) fn take_all(&self) -> Vec<Written> {
+        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *written)
     }
 }
 

@@ -23,7 +23,7 @@ pub struct About<'a> {
     /// The required features.
     pub needs: &'a [Feature],
     /// The rules that the task tests.
-    pub rules: &'a [String],
+    pub rules: &'a [&'static str],
     /// A note on the task's purpose.
     pub note: &'a str,
 }

@@ -30,7 +30,6 @@ const MOST_READ: usize = 50_000;
 #[derive(Debug)]
 pub struct Writing {
     scripted: Arc<Scripted>,
-    rules: Vec<String>,
     needs: Vec<Feature>,
 }
 
@@ -48,7 +47,6 @@ impl Writing {
     /// Makes a task from a script.
     #[must_use]
     pub fn new(scripted: Scripted) -> Self {
-        let rules = scripted.rules.iter().map(|rule| (*rule).to_owned());
         let asks = |operation: &Operation| match operation {
             Operation::Detail(_) => Some(Feature::Detail),
             Operation::Flush(_) | Operation::Kill => Some(Feature::Kill),
@@ -60,7 +58,6 @@ impl Writing {
         let late = scripted.script.is_late().then_some(Feature::Late);
         let needs: BTreeSet<_> = needs.chain(late).chain([Feature::Index]).collect();
         Self {
-            rules: rules.collect(),
             needs: needs.into_iter().collect(),
             scripted: Arc::new(scripted),
         }
@@ -116,7 +113,7 @@ impl Task for Writing {
             name: &self.scripted.name,
             wire: self.scripted.wire,
             needs: &self.needs,
-            rules: &self.rules,
+            rules: &self.scripted.rules,
             note: self.scripted.note,
         }
     }

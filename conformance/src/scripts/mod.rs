@@ -14,17 +14,14 @@
 //! # Ok::<(), atf_conformance::scripts::ScriptError>(())
 //! ```
 
-mod build;
 mod order;
-mod parse;
-mod print;
 mod set;
+mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-pub use build::{Builder, Happening};
-pub use parse::ScriptError;
 pub use set::{Scripted, all, scripts, under_fire};
+pub use text::ScriptError;
 
 /// The operations of one session, in an order in which a tracer could perform them.
 #[derive(Debug, Clone, PartialEq, Eq)]

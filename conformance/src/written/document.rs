@@ -20,10 +20,8 @@ use crate::scripts::{Script, Thread};
 pub struct Documents {
     /// The session's document; `None` if no thread has a file yet.
     pub session: Option<Value>,
-    /// The documents of the index files, with their paths in the folder.
-    pub index: Vec<(String, Value)>,
-    /// The documents of the detail files, with their paths in the folder.
-    pub detail: Vec<(String, Value)>,
+    /// The documents of the files, with their paths in the folder.
+    pub files: Vec<(String, Value)>,
 }
 
 impl Documents {
@@ -47,12 +45,12 @@ impl Documents {
             let detail = match folder::detail(out, id)? {
                 Some(found) => {
                     let document = detail(&found, &thread)?;
-                    this.detail.push((found.file, document.clone()));
+                    this.files.push((found.file, document.clone()));
                     document
                 }
                 None => Value::Null,
             };
-            this.index.push((found.file, index.clone()));
+            this.files.push((found.file, index.clone()));
             is_whole &= thread.is_finalized;
             threads.push(json!({
                 "thread_id": id,

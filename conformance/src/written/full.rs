@@ -25,10 +25,12 @@ pub(super) fn grade(scripted: &Scripted, out: &Path) -> Graded {
     // On a full disk, a missing footer is not the writer's fault, so there are no notes.
     match (found.broken_must(None), wrong) {
         // A header that was rewritten too early also breaks the rule on its count.
-        (Some(broken), wrong) if broken.is_of_footer() || !wrong.as_ref().is_err_and(is_early) => {
+        (Some((broken, message)), wrong)
+            if broken.is_of_footer() || !wrong.as_ref().is_err_and(is_early) =>
+        {
             Outcome::Failed {
                 class: Failure::Rule,
-                message: broken.message.clone(),
+                message,
                 differences: vec![broken.difference(out, None)],
             }
         }

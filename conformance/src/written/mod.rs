@@ -77,7 +77,7 @@ pub fn grade(scripted: &Scripted, features: &[String], out: &Path) -> Graded {
     let compared =
         library::count(script, out).and_then(|()| folder::compare(scripted, script, features, out));
     let outcome = match (found.broken_must(compared.as_ref().err()), compared) {
-        (Some(broken), compared) => {
+        (Some((broken, message)), compared) => {
             // The header and the footer describe the events, so a difference in these comes first.
             let cause = compared.as_ref().err().filter(|wrong| wrong.is_in_events());
             let cause = cause.filter(|_| !broken.is_in_events());
@@ -85,7 +85,7 @@ pub fn grade(scripted: &Scripted, features: &[String], out: &Path) -> Graded {
             let own = broken.difference(out, compared.err());
             Outcome::Failed {
                 class: Failure::Rule,
-                message: broken.message.clone(),
+                message,
                 differences: cause.into_iter().chain([own]).collect(),
             }
         }

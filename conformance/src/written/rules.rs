@@ -18,18 +18,11 @@ pub(super) struct Found {
 }
 
 #[derive(Debug, Clone)]
-struct Finding {
+pub(super) struct Finding {
     rule: &'static Rule,
     file: String,
     place: Place,
     message: String,
-}
-
-/// A broken MUST, with a message that lists the other broken MUSTs.
-#[derive(Debug)]
-pub(super) struct Broken<'a> {
-    pub(super) message: String,
-    first: &'a Finding,
 }
 
 /// Returns the rules that a session breaks, with the files' paths in the folder `out`.
@@ -65,8 +58,8 @@ impl Found {
     }
 
     /// Returns the broken MUST at the place of the first difference from the script or, failing
-    /// that, the worst one.
-    pub(super) fn broken_must(&self, wrong: Option<&Wrong>) -> Option<Broken<'_>> {
+    /// that, the worst one. The message also lists the other broken MUSTs.
+    pub(super) fn broken_must(&self, wrong: Option<&Wrong>) -> Option<(&Finding, String)> {
         let is_must = |found: &&Finding| found.rule.severity == Severity::Must;
         let all = || self.findings.iter().filter(is_must);
         let difference = wrong.and_then(|wrong| wrong.difference.as_deref());
@@ -84,7 +77,7 @@ impl Found {
         if !others.is_empty() {
             message.push_str(&format!("; also {}", others.join(", ")));
         }
-        Some(Broken { message, first })
+        Some((first, message))
     }
 
     /// Returns a note for each broken SHOULD.
@@ -144,45 +137,26 @@ impl Finding {
         let end = dump.field_offset.saturating_add(dump.field_size.max(1));
         dump.file == self.file && (dump.field_offset..end).contains(&at)
     }
-}
 
-/// Returns the record and field of a place in a file, such as `index_event.call_depth`.
-fn field_of(file: &str, name: &str) -> Option<String> {
-    let is_detail = file.ends_with(DETAIL_FILE);
-    let (record, field) = name.split_once('.')?;
-    let record = match (record.split('[').next()?, is_detail) {
-        ("header", false) => "index_header",
-        ("header", true) => "detail_header",
-        ("events", false) => "index_event",
-        ("events", true) => "detail_event_header",
-        ("footer", false) => "index_footer",
-        ("footer", true) => "detail_footer",
-        _ => return None,
-    };
-    let field = field.split('[').next()?;
-    Some(format!("{record}.{field}"))
-}
-
-impl Broken<'_> {
     pub(super) fn is_in_events(&self) -> bool {
-        self.first.place.field.starts_with("events")
+        self.place.field.starts_with("events")
     }
 
     /// Returns whether the rule is about a footer.
     pub(super) fn is_of_footer(&self) -> bool {
-        let id = self.first.rule.id;
+        let id = self.rule.id;
         id.starts_with("ATF-IFTR-") || id.starts_with("ATF-DFTR-")
     }
 
     /// Describes the broken rule as a difference. If the first difference from the script, `wrong`,
     /// is in the same place, returns that one instead, because it is more specific.
     pub(super) fn difference(&self, out: &Path, wrong: Option<Wrong>) -> Difference {
-        let Finding {
+        let Self {
             rule,
             file,
             place,
             message,
-        } = self.first;
+        } = self;
         let is_same = |difference: &Difference| {
             let dump = difference.hexdump.as_ref();
             dump.is_some_and(|it| it.file == *file && Some(it.field_offset) == place.offset)
@@ -200,6 +174,23 @@ impl Broken<'_> {
             ..same.filter(is_same).unwrap_or_else(own)
         }
     }
+}
+
+/// Returns the record and field of a place in a file, such as `index_event.call_depth`.
+fn field_of(file: &str, name: &str) -> Option<String> {
+    let is_detail = file.ends_with(DETAIL_FILE);
+    let (record, field) = name.split_once('.')?;
+    let record = match (record.split('[').next()?, is_detail) {
+        ("header", false) => "index_header",
+        ("header", true) => "detail_header",
+        ("events", false) => "index_event",
+        ("events", true) => "detail_event_header",
+        ("footer", false) => "index_footer",
+        ("footer", true) => "detail_footer",
+        _ => return None,
+    };
+    let field = field.split('[').next()?;
+    Some(format!("{record}.{field}"))
 }
 
 impl std::fmt::Display for Finding {

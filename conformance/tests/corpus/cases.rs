@@ -6,9 +6,8 @@ use std::fs;
 use atf::FileKind;
 use atf_conformance::check::check_bytes;
 use atf_conformance::corpus::document::readable;
-use atf_conformance::corpus::effects::{EFFECTS, effect};
 use atf_conformance::corpus::shape::Shape;
-use atf_conformance::corpus::{Case, Class, FLAGS, Subject, Trace};
+use atf_conformance::corpus::{Case, Class, EFFECTS, FLAGS, Subject, effect};
 use atf_conformance::{Checked, FileReport, Verdict, rules};
 use tempfile::TempDir;
 
@@ -192,23 +191,4 @@ fn the_tables_produce_the_typed_documents() {
             assert_eq!(document, case.expected, "{name}");
         }
     }
-}
-
-#[test]
-fn renaming_a_folder_moves_only_its_own_files() {
-    let mut trace = Trace::clean(1);
-    trace.put("thread_70/index.atf", "mine");
-    let before = trace.file("thread_7/index.atf").to_vec();
-    trace.rename("thread_7", "elsewhere/thread_8");
-    trace.rename("manifest.json", "other.json");
-    let names: Vec<_> = trace.files().keys().map(String::as_str).collect();
-    let expected = [
-        "elsewhere/thread_8/detail.atf",
-        "elsewhere/thread_8/index.atf",
-        "other.json",
-        "thread_70/index.atf",
-        "thread_9/index.atf",
-    ];
-    assert_eq!(names, expected);
-    assert_eq!(trace.file("elsewhere/thread_8/index.atf"), before);
 }

@@ -1,5 +1,5 @@
-//! Tests the corpus as a folder: the committed tables contain the cases, and differences are
-//! reported.
+//! Tests the corpus as a folder: the committed tables contain the cases, and a new corpus replaces
+//! an older one.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,33 +13,11 @@ use tempfile::TempDir;
 use crate::{ALL, CASES};
 
 #[test]
-fn changed_missing_and_unknown_files_are_reported() {
-    let folder = TempDir::new().unwrap();
-    let some = &CASES[..3];
-    edition::generate(folder.path(), some).unwrap();
-    assert_eq!(edition::verify(folder.path(), some), []);
-
-    let path = folder.path().join("v1/index.json");
-    let text = fs::read_to_string(&path).unwrap();
-    fs::write(&path, text.replacen('\n', "\n\n", 1)).unwrap();
-    fs::remove_file(folder.path().join("v1/session.json")).unwrap();
-    fs::write(folder.path().join("v1/notes.txt"), "mine").unwrap();
-    let differences = edition::verify(folder.path(), some);
-    let texts: Vec<_> = differences.iter().map(ToString::to_string).collect();
-    let [other, missing, unknown] = texts.as_slice() else {
-        panic!("{texts:?}");
-    };
-    assert_eq!(other, "v1/index.json:2: differs from the corpus");
-    assert!(missing.starts_with("v1/session.json: No such file"));
-    assert_eq!(unknown, "v1/notes.txt: not part of the corpus");
-}
-
-#[test]
 fn generating_removes_an_older_corpus_but_no_other_files() {
     let folder = TempDir::new().unwrap();
     edition::generate(folder.path(), &CASES[..3]).unwrap();
     edition::generate(folder.path(), &CASES[..1]).unwrap();
-    assert_eq!(edition::verify(folder.path(), &CASES[..1]), []);
+    assert!(edition::verify(folder.path(), &CASES[..1]).is_empty());
     assert!(!folder.path().join("v1/session.json").exists());
 
     let folder = TempDir::new().unwrap();

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use atf_conformance::Verdict;
-use atf_conformance::corpus::{Because, Case, Effect, Harm, Reason};
+use atf_conformance::corpus::{Because, Case, Effect, Reason};
 use atf_conformance::protocol::Manifest;
 use atf_conformance::results::{Grade, Outcome, Role};
 use atf_conformance::run::Reading;
@@ -25,10 +25,8 @@ fn reading(case: &Case) -> Reading {
 
 /// Returns whether an answer contains wrong data.
 fn harms(outcome: &Outcome) -> bool {
-    let Outcome::Failed { differences, .. } = outcome else {
-        return false;
-    };
-    differences.iter().any(|it| it.grade == Grade::Data)
+    let mut differences = outcome.differences().iter();
+    differences.any(|it| it.grade == Grade::Data)
 }
 
 /// Returns the correct data with a verdict. A subject that must be rejected has no events.
@@ -76,7 +74,7 @@ fn check(
         let passes = outcome == Outcome::Passed;
         assert_eq!(passes, !has_sentence && !loses, "{name}: {outcome:?}");
         for reason in reasons {
-            let Reason::Harm(Harm { effect, place, .. }) = reason else {
+            let Reason::Harm { effect, place, .. } = reason else {
                 continue;
             };
             match effect {

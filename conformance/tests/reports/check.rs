@@ -19,14 +19,13 @@ use crate::html::{
     assert_links_within, assert_parts, by_id, cells, elements, links, markup, spoken, words,
 };
 
-/// A check's report in all formats.
+/// A check's report in all formats but text, which `commands/check.txt` tests.
 struct Written {
     folder: TempDir,
     summary: Summary,
 }
 
-const FORMS: [(Form, &str); 7] = [
-    (Form::Text, "text"),
+const FORMS: [(Form, &str); 6] = [
     (Form::Tap, "tap"),
     (Form::Junit, "xml"),
     (Form::Json, "json"),
@@ -314,24 +313,6 @@ fn a_cell_links_to_its_finding_only_if_it_is_shown() {
     assert_eq!(links(0), ["#s0-ATF-IFTR-004"]);
     assert_eq!(links(1), ["#s0-ATF-DFTR-004", "#s0-ATF-IFTR-004"]);
     assert_eq!(links(300), ["#s0-ATF-DFTR-004"]);
-}
-
-#[test]
-fn the_text_ends_with_a_summary() {
-    let text = |fill: &dyn Fn(&mut Reports)| {
-        let written = Written::new(Severity::Must, |reports| fill(reports));
-        anstream::adapter::strip_str(&written.read("text")).to_string()
-    };
-    assert_eq!(text(&|_| {}), "");
-    let unreadable = text(&|reports| reports.unreadable(Path::new("a"), "gone"));
-    let expected = "a: unreadable: gone\n1 path could not be read\n";
-    assert_eq!(unreadable, expected);
-    let clean = text(&|reports| reports.file(file("index.atf", Kind::Index, &[])));
-    assert_eq!(
-        clean,
-        "index.atf: accept, 6 events\n\n1 file: 1 accept, 0 recover, 0 reject; 6 events, 0 details\n\
-         rules broken: 0 must, 0 should; 0 advice\n"
-    );
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! Tests the checker: the boundary cases of each rule follow it, a single fault breaks it, and what
-//! the library writes and recovers breaks none.
+//! the library recovers breaks none.
 
 mod complete;
 mod every_bit;
@@ -7,5 +7,4 @@ mod messages;
 mod outcome;
 mod recipes;
 mod recovered;
-mod samples;
 mod written;

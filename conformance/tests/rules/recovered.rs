@@ -9,7 +9,7 @@ use atf::rewrite::{ConvertOptions, RecoverOptions, Report, ScrubOptions, convert
 use atf::rules::Severity;
 use atf_conformance::corpus::trace::{DETAIL, INDEX, MANIFEST, OTHER, RING, Trace};
 use atf_conformance::{Checked, corpus};
-use atf_samples::files::{Bytes, crc32c, padded};
+use atf_samples::files::{RingArea, RingFile, crc32c};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -27,10 +27,8 @@ impl Random {
     }
 }
 
-/// Simulates a killed writer of thread 7: some of its last bytes are only in the kill journal. The
-/// offsets are from the journal's table in the reference.
+/// Simulates a killed writer of thread 7: some of its last bytes are only in the kill journal.
 fn leave_ring(trace: &mut Trace, random: &mut Random) -> String {
-    const CAPACITY: usize = 32 << 10;
     if [INDEX, DETAIL]
         .iter()
         .any(|file| trace.file(file).len() < 129)
@@ -38,37 +36,26 @@ fn leave_ring(trace: &mut Trace, random: &mut Random) -> String {
         trace.put(RING, *b"no ring");
         return "no ring".to_owned();
     }
-    let mut ring = Bytes::default();
-    ring.raw(b"ATR2")
-        .u8(1)
-        .u8(trace.version)
-        .u16(0)
-        .u32(7)
-        .u32(0);
-    let areas = [INDEX, DETAIL].map(|file| {
+    let [index, detail] = [INDEX, DETAIL].map(|file| {
         let bytes = trace.file(file);
         // Drop the footer.
-        let end = bytes.len() - 64;
-        let size = 64 + random.below(end - 63);
+        let bytes = bytes[..bytes.len() - 64].to_vec();
+        let size = 64 + random.below(bytes.len() - 63);
         let start = 64 + random.below(size - 63);
-        (file, bytes[..end].to_vec(), start, size)
-    });
-    for (at, (_, bytes, start, _)) in areas.iter().enumerate() {
-        ring.u64(CAPACITY as u64).u64(*start as u64);
-        ring.u64((bytes.len() - start) as u64);
-        if at == 0 {
-            for (_, bytes, start, _) in &areas {
-                ring.u32(crc32c(&bytes[64..*start]));
-            }
+        trace.put(file, &bytes[..size]);
+        RingArea {
+            capacity: 32 << 10,
+            start: start as u64,
+            checksum: crc32c(&bytes[64..start]),
+            bytes: bytes[start..].to_vec(),
         }
-    }
-    ring.raw(&[0; 56]);
-    for (file, bytes, start, size) in &areas {
-        let zeros = CAPACITY - (bytes.len() - start);
-        ring.raw(&padded(&bytes[*start..], zeros));
-        trace.put(file, &bytes[..*size]);
-    }
-    trace.put(RING, ring.0);
+    });
+    let ring = RingFile {
+        index,
+        detail,
+        ..RingFile::new(trace.version, 7)
+    };
+    trace.put(RING, ring.bytes());
     "a ring".to_owned()
 }
 

@@ -14,15 +14,6 @@ fn place(expected: &Value, got: &Value) -> Option<String> {
 }
 
 #[test]
-fn values_are_compared_and_formatting_is_not() {
-    let expected = json!({"a": 1, "b": {"c": "2", "d": [null, 3]}});
-    let got: Value =
-        serde_json::from_str(r#"{ "b" : {"d": [null, 3], "c": "2"}, "x_b": 7.0, "a": 1 }"#)
-            .unwrap();
-    assert_eq!(place(&expected, &got), None);
-}
-
-#[test]
 fn registers_are_compared_although_their_keys_start_with_x() {
     let [one, other] = ["1", "2"].map(|register| json!({"x_regs": [register]}));
     assert_eq!(place(&one, &other).as_deref(), Some("x_regs[0]"));

@@ -9,7 +9,7 @@ use atf_conformance::lacks::Lack;
 use atf_conformance::results::{CrossResult, Failure, Grading, Outcome, Results, Role, State};
 use atf_conformance::run::{Candidate, Failures, Options, Scope, Select, exit_code, run, writings};
 
-use crate::support::{Bench, KIT, differences, failure, options};
+use crate::support::{Bench, KIT, failure};
 
 const FILES: &str = "'index', 'detail'";
 const SESSIONS: &str = "'index', 'detail', 'session'";
@@ -40,7 +40,7 @@ fn crossed(bench: &Bench, candidates: &[Candidate], cases: &str) -> Results {
 fn crossed_by(grading: Grading, bench: &Bench, candidates: &[Candidate], cases: &str) -> Results {
     let options = Options {
         grading,
-        ..options(&bench.cases)
+        ..bench.options.clone()
     };
     let select = Select::new(&[cases.to_owned()], &[], &[]).unwrap();
     run(candidates, &writings(), &select, &options, &|_, _| {}).unwrap()
@@ -217,12 +217,12 @@ fn a_misreading_reader_fails_with_the_writer_and_the_place() {
     let scripts = writings();
     let mut scripts = scripts.iter().map(|script| script.about());
     let script = scripts.find(|about| about.name == case.case).unwrap();
-    let own = (case.rules.as_slice(), case.note.as_str());
-    assert_eq!(own, (script.rules, script.note));
+    assert_eq!(case.rules, script.rules);
+    assert_eq!(case.note, script.note);
     assert!(!case.rules.is_empty() && !case.note.is_empty());
     let message = format!("written by writer: {reason}");
     assert_eq!(failure(case), (Failure::WrongDecode, message.as_str()));
-    let [difference] = differences(case) else {
+    let [difference] = case.outcome.differences() else {
         panic!("{case:?}");
     };
     let place = "thread_0/index.atf: events[0].call_depth";

@@ -108,14 +108,6 @@ fn each_wrong_or_stale_line_is_reported() {
 }
 
 #[test]
-fn a_case_that_did_not_run_is_not_stale() {
-    let (stale, _) = apply("crash v2/not-run why", true);
-    assert_eq!(stale, Vec::<String>::new());
-    let (stale, _) = apply("crash v1/c why", false);
-    assert_eq!(stale, Vec::<String>::new(), "another role may fail");
-}
-
-#[test]
 fn without_all_roles_only_a_line_that_matches_no_case_is_stale() {
     // The failures may come from a validator, which did not run.
     let text = "\

@@ -15,9 +15,7 @@ use atf_conformance::run::warden::End;
 use atf_conformance::run::{Ended, Reading, Select, fill_in};
 use serde_json::json;
 
-use crate::support::{
-    Bench, assert_all_pass, candidate, case, differences, document, executable, failure,
-};
+use crate::support::{Bench, assert_all_pass, candidate, case, document, executable, failure};
 
 #[track_caller]
 fn fails(script: &str, class: Failure, words: &str) {
@@ -66,7 +64,7 @@ fn a_wrong_verdict_names_the_rule_and_its_bytes() {
     let broken = "ATF-IFTR-001 is broken in thread_7/index.atf at footer";
     let message = format!("accept, expected recover: {broken}");
     assert_eq!(failure(&result), (Failure::WrongLabel, message.as_str()));
-    let [difference] = differences(&result) else {
+    let [difference] = result.outcome.differences() else {
         panic!("{result:?}");
     };
     assert_eq!(difference.rule.as_deref(), Some("ATF-IFTR-001"));
@@ -128,7 +126,7 @@ fn all_differences_are_reported_data_first() {
     wrong["events"][0]["timestamp_ns"] = json!("1001");
     let result = bench.grade(bench.says("wrong", &wrong, 0), case("v1/one"));
     assert_eq!(failure(&result).0, Failure::WrongDecode);
-    let found = differences(&result).iter();
+    let found = result.outcome.differences().iter();
     let found: Vec<_> = found.map(|it| (it.grade, it.place.as_str())).collect();
     let expected = [
         (Grade::Data, "events[0].timestamp_ns"),
@@ -201,7 +199,7 @@ fn a_wrong_value_is_reported_with_its_bytes() {
     wrong["events"][0]["call_depth"] = json!(2);
     let result = bench.grade(bench.says("wrong", &wrong, 0), case("v1/one"));
     assert_eq!(failure(&result).0, Failure::WrongDecode);
-    let [difference] = differences(&result) else {
+    let [difference] = result.outcome.differences() else {
         panic!("{result:?}");
     };
     assert_eq!(difference.place, "events[0].call_depth");
@@ -363,10 +361,10 @@ fn a_process_that_does_not_end_is_a_timeout() {
         &format!("echo '{document}'; exec >&- 2>&-; sleep 1000"),
     ] {
         let mut bench = Bench::new();
-        bench.limits.time = Duration::from_millis(500);
+        bench.options.limits.time = Duration::from_millis(500);
         let result = bench.one(script);
         assert_eq!(failure(&result).0, Failure::Timeout, "{script}");
-        assert!(result.elapsed >= bench.limits.time, "{script}");
+        assert!(result.elapsed >= bench.options.limits.time, "{script}");
     }
 }
 
@@ -379,7 +377,7 @@ fn a_clean_exit_on_sigterm_is_still_a_timeout() {
     // On a busy machine, the time limit may pass before the shell has set its trap.
     let asked = (0..8).any(|doubled| {
         let mut bench = Bench::new();
-        bench.limits.time = Duration::from_millis(500 << doubled);
+        bench.options.limits.time = Duration::from_millis(500 << doubled);
         let result = bench.one(&script);
         assert_eq!(failure(&result).0, Failure::Timeout);
         result.stderr.ends_with("asked\n")
@@ -390,7 +388,7 @@ fn a_clean_exit_on_sigterm_is_still_a_timeout() {
 #[test]
 fn too_much_memory_in_a_child_is_detected() {
     let mut bench = Bench::new();
-    bench.limits.memory = 100 << 20;
+    bench.options.limits.memory = 100 << 20;
     // `tail` keeps the endless line in memory.
     let result = bench.one("head -c 2000m /dev/zero | tail -n 1 | wc -c");
     assert_eq!(failure(&result).0, Failure::Memory, "{result:?}");
@@ -420,7 +418,7 @@ int main(void) {
         return;
     }
     let mut bench = Bench::new();
-    bench.limits.memory = 100 << 20;
+    bench.options.limits.memory = 100 << 20;
     let (source, program) = (bench.path().join("grow.c"), bench.path().join("grow"));
     fs::write(&source, PROGRAM).unwrap();
     let mut compile = Command::new("cc");
@@ -539,10 +537,8 @@ fn rejecting_a_session_over_one_bad_thread_breaks_the_readers_rule() {
         let case = cases.iter().find(|case| case.name == name).unwrap().clone();
         let reading = Reading::new(Role::Read, Arc::new(case));
         let refusal = json!({"kind": "session", "verdict": "reject"});
-        match reading.compare(&manifest, Verdict::Reject, &refusal) {
-            Outcome::Failed { differences, .. } => differences[0].rule.clone().unwrap(),
-            other => panic!("{other:?}"),
-        }
+        let outcome = reading.compare(&manifest, Verdict::Reject, &refusal);
+        outcome.differences()[0].rule.clone().unwrap()
     };
     for (case, rule) in [
         ("v1/ihdr-002-nonsense-in-one-thread-of-two", "ATF-RDER-003"),

@@ -3,9 +3,9 @@
 use serde_json::json;
 
 use atf_conformance::corpus::trace::CANARY;
-#[cfg(target_os = "linux")]
-use atf_conformance::run::outside::Watch;
 use atf_conformance::run::outside::has_canary;
+#[cfg(target_os = "linux")]
+use atf_conformance::run::outside::watch;
 
 #[test]
 fn a_canary_is_found_only_in_events_and_details() {
@@ -33,14 +33,14 @@ fn opening_a_decoy_is_detected_even_through_a_symlink() {
         std::fs::write(path(name), name).unwrap();
     }
     std::os::unix::fs::symlink("one", path("link")).unwrap();
-    let watch = |files: &[&str]| Watch::on(files.iter().map(|name| path(name)).collect());
+    let watch = |files: &[&str]| watch(files.iter().map(|name| path(name)).collect());
     let untouched = watch(&["one", "two"]);
     assert!(path("one").exists());
-    assert_eq!(untouched.opened(), Ok(vec![]));
+    assert_eq!(untouched(), Ok(vec![]));
     let opened = watch(&["one", "two"]);
     for _ in 0..2 {
         drop(std::fs::File::open(path("link")).unwrap());
     }
-    assert_eq!(opened.opened(), Ok(vec![path("one")]));
-    assert!(watch(&["none"]).opened().is_err());
+    assert_eq!(opened(), Ok(vec![path("one")]));
+    assert!(watch(&["none"])().is_err());
 }

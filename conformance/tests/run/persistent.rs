@@ -93,7 +93,7 @@ fn a_crash_is_attributed_to_its_case_and_the_process_is_restarted() {
 #[test]
 fn a_hang_ends_at_the_limit_of_one_case() {
     let mut bench = Bench::new();
-    bench.limits.time = Duration::from_secs(3);
+    bench.options.limits.time = Duration::from_secs(3);
     let serve = "[ $n != 9 ] || sleep 100; echo \"$answer\"";
     let results = passed(&bench, reader(&bench, serve));
     let [("v1/8", text)] = unstable(&results)[..] else {
@@ -161,7 +161,7 @@ fn the_end_of_the_process_and_endless_output_are_not_answers() {
 #[test]
 fn memory_that_grows_from_answer_to_answer_is_noticed() {
     let mut bench = Bench::new();
-    bench.limits.memory = 100 << 20;
+    bench.options.limits.memory = 100 << 20;
     // A variable of the shell grows by 30 MB with each answer.
     let serve = "kept=$kept$(head -c 30000000 /dev/zero | tr '\\0' a); echo \"$answer\"";
     let results = passed(&bench, reader(&bench, serve));
@@ -212,7 +212,7 @@ fn a_reader_whose_persistent_process_does_not_answer_or_answers_twice_is_not_gra
 #[test]
 fn a_repeated_case_with_equal_answers_has_no_note() {
     let mut bench = Bench::new();
-    bench.repeat = 3.try_into().unwrap();
+    bench.options.repeat = 3.try_into().unwrap();
     let results = passed(&bench, bench.says("one", &document(), 0));
     assert_eq!(unstable(&results), []);
 }
@@ -220,7 +220,7 @@ fn a_repeated_case_with_equal_answers_has_no_note() {
 #[test]
 fn answers_that_differ_between_runs_are_reported() {
     let mut bench = Bench::new();
-    bench.repeat = 4.try_into().unwrap();
+    bench.options.repeat = 4.try_into().unwrap();
     let count = bench.path().join("count").display().to_string();
     let document = document();
     let script =

@@ -112,7 +112,7 @@ fn a_timeout_leaves_no_process() {
          sh again.sh & sh again.sh & sleep 1000",
     ] {
         let mut bench = Bench::new();
-        bench.limits.time = Duration::from_millis(700);
+        bench.options.limits.time = Duration::from_millis(700);
         let result = bench.one(script);
         assert_eq!(failure(&result).0, Failure::Timeout, "{script}");
         nothing_is_left(&bench);
@@ -129,7 +129,7 @@ fn every_way_to_end_leaves_nothing_behind() {
         "mkdir -p a/b; touch a/b/c; chmod 000 a/b a",
     ] {
         let mut bench = Bench::new();
-        bench.limits.output = 1 << 20;
+        bench.options.limits.output = 1 << 20;
         bench.one(script);
         nothing_is_left(&bench);
     }
@@ -232,8 +232,8 @@ fn stopping_or_killing_the_warden_affects_no_other_implementation() {
 fn a_stopped_warden_and_keeper_are_not_awaited_forever() {
     let mut bench = Bench::new();
     // The kit must stop waiting before the warden could report a timeout.
-    bench.limits.time = Duration::from_secs(3);
-    bench.limits.margin = Duration::ZERO;
+    bench.options.limits.time = Duration::from_secs(3);
+    bench.options.limits.margin = Duration::ZERO;
     let keeper = "$(cut -d' ' -f4 /proc/$PPID/stat)";
     let result = bench.one(&format!("kill -STOP {keeper} $PPID; sleep 1000"));
     let message = "its supervising process does not answer";
@@ -282,7 +282,8 @@ fn killing_the_warden_and_its_keeper_leaves_only_processes_that_the_kit_did_not_
 fn run(warden: &mut Warden, command: &[&str], folder: &Path, limits: &Limits) -> Ended {
     let command: Vec<_> = command.iter().map(|word| (*word).to_owned()).collect();
     let interrupt = AtomicUsize::new(0);
-    warden.run(&command, folder, limits, &interrupt).unwrap()
+    let ended = warden.run(&command, folder, None, limits, &interrupt);
+    ended.unwrap()
 }
 
 #[test]
@@ -291,15 +292,16 @@ fn a_dropped_warden_leaves_the_cases_to_the_kit() {
     let work = bench.cases.join("work");
     fs::create_dir(&work).unwrap();
     let mut warden = Warden::start(Path::new(KIT), &bench.cases).unwrap();
-    let ended = run(&mut warden, &["true"], &work, &bench.limits);
+    let limits = bench.options.limits;
+    let ended = run(&mut warden, &["true"], &work, &limits);
     assert_eq!(ended.end, End::Exited(0));
-    let ended = run(&mut warden, &["./no-such-program"], &work, &bench.limits);
+    let ended = run(&mut warden, &["./no-such-program"], &work, &limits);
     let why = "No such file or directory (os error 2)".to_owned();
     assert_eq!(ended.end, End::NotStarted(why));
     // Output past the limit is discarded.
     let limits = Limits {
         output: 1000,
-        ..bench.limits
+        ..limits
     };
     let ended = run(&mut warden, &["yes"], &work, &limits);
     assert_eq!((ended.end, ended.output), (End::Output(1000), Vec::new()));
@@ -318,7 +320,7 @@ fn output_over_the_limit_is_never_an_answer_even_if_the_program_has_ended() {
     let mut warden = Warden::start(Path::new(KIT), &bench.cases).unwrap();
     let limits = Limits {
         output: 1000,
-        ..bench.limits
+        ..bench.options.limits
     };
     let mut prints = |size: &str| {
         let command = ["head", "-c", size, "/dev/zero"];

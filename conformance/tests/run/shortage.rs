@@ -94,8 +94,8 @@ fn a_case_waits_for_a_resource_that_another_one_uses_up() {
 fn a_lasting_shortage_fails_its_case_and_not_the_run() {
     let mut bench = Bench::new();
     // The kit counts pauses of 20 ms.
-    bench.limits.time = Duration::from_millis(60);
-    bench.limits.margin = Duration::ZERO;
+    bench.options.limits.time = Duration::from_millis(60);
+    bench.options.limits.margin = Duration::ZERO;
     let no_space = Errno::NOSPC;
     let (first, tries) = unprepared(case("v1/first"), no_space, usize::MAX);
     let (second, later) = unprepared(case("v1/second"), no_space, usize::MAX);
@@ -145,7 +145,7 @@ fn a_program_that_cannot_start_for_lack_of_a_resource_is_retried() {
         "exec 3>&- 4>&- 5>&- && ulimit -n 6",
     ] {
         let mut bench = Bench::new();
-        bench.kit = short_of(&bench, limit);
+        bench.options.kit = short_of(&bench, limit);
         let log = bench.path().join("log");
         let document = document();
         let result = bench.one(&format!("echo run >>{}; echo '{document}'", log.display()));

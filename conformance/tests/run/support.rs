@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use atf_conformance::corpus::{Case, Class, Subject};
 use atf_conformance::protocol::Manifest;
-use atf_conformance::results::{CaseResult, Difference, Failure, Grading, Outcome, Results};
+use atf_conformance::results::{CaseResult, Failure, Grading, Outcome, Results};
 use atf_conformance::run::{Candidate, Limits, Options, Select, Smoke, readings, run};
 use atf_conformance::{Place, Verdict};
 use atf_samples::files::Bytes;
@@ -85,33 +85,14 @@ pub(crate) fn smoke_case(name: &str) -> Case {
     }
 }
 
-/// Returns the options of a run in a folder.
-pub(crate) fn options(folder: &Path) -> Options {
-    Options {
-        kit: KIT.into(),
-        folder: folder.to_owned(),
-        jobs: NonZero::new(2).unwrap(),
-        repeat: NonZero::<u32>::MIN,
-        seed: 1,
-        limits: Limits {
-            time: LONG,
-            ..Limits::default()
-        },
-        grading: Grading::All,
-        interrupt: Arc::default(),
-    }
-}
-
 /// A folder for implementations and a folder for their cases.
 pub(crate) struct Bench {
     folder: TempDir,
     /// The parent of the cases' folders.
     pub(crate) cases: PathBuf,
-    pub(crate) limits: Limits,
-    pub(crate) repeat: NonZero<u32>,
+    /// The options of its runs, whose wardens run the program `kit`.
+    pub(crate) options: Options,
     pub(crate) select: Select,
-    /// The program that the wardens run.
-    pub(crate) kit: PathBuf,
 }
 
 impl Bench {
@@ -119,19 +100,24 @@ impl Bench {
         let folder = TempDir::new().unwrap();
         let cases = folder.path().join("cases");
         fs::create_dir(&cases).unwrap();
-        let Options {
-            kit,
-            repeat,
-            limits,
-            ..
-        } = options(&cases);
+        let options = Options {
+            kit: KIT.into(),
+            folder: cases.clone(),
+            jobs: NonZero::new(2).unwrap(),
+            repeat: NonZero::<u32>::MIN,
+            seed: 1,
+            limits: Limits {
+                time: LONG,
+                ..Limits::default()
+            },
+            grading: Grading::All,
+            interrupt: Arc::default(),
+        };
         Self {
             folder,
             cases,
-            limits,
-            repeat,
+            options,
             select: Select::default(),
-            kit,
         }
     }
 
@@ -198,11 +184,9 @@ impl Bench {
         jobs: usize,
     ) -> Results {
         let options = Options {
-            kit: self.kit.clone(),
+            folder: self.cases.clone(),
             jobs: NonZero::new(jobs).unwrap(),
-            repeat: self.repeat,
-            limits: self.limits,
-            ..options(&self.cases)
+            ..self.options.clone()
         };
         run(candidates, tasks, &self.select, &options, &|_, _| {}).unwrap()
     }
@@ -259,15 +243,6 @@ pub(crate) fn assert_all_pass(results: &Results) {
 pub(crate) fn failure(result: &CaseResult) -> (Failure, &str) {
     match &result.outcome {
         Outcome::Failed { class, message, .. } => (*class, message),
-        other => panic!("{other:?}"),
-    }
-}
-
-/// Returns the differences of a failure.
-#[track_caller]
-pub(crate) fn differences(result: &CaseResult) -> &[Difference] {
-    match &result.outcome {
-        Outcome::Failed { differences, .. } => differences,
         other => panic!("{other:?}"),
     }
 }

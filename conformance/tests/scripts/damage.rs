@@ -228,7 +228,7 @@ fn events_may_begin_after_64_if_the_footer_proves_it() {
         }
         assert_eq!(graded(&scripted, out.path()).outcome, Outcome::Passed);
         let documents = Documents::read(&scripted.script, out.path()).unwrap();
-        for (_, document) in documents.index.iter().chain(&documents.detail) {
+        for (_, document) in &documents.files {
             assert_eq!(document["derived"]["trailing_bytes"], "0");
         }
     }

@@ -203,13 +203,20 @@ fn an_aborted_thread_without_events_may_have_no_file() {
 }
 
 #[test]
-fn a_missing_file_has_no_document_and_an_inaccessible_one_is_an_error() {
+fn a_missing_file_has_no_document_and_an_inaccessible_or_changed_one_is_an_error() {
     let scripted = scripted(TWO);
     let out = tempfile::tempdir().unwrap();
     let read = || Documents::read(&scripted.script, out.path());
-    assert_eq!(read().unwrap().index, []);
+    assert_eq!(read().unwrap().files, []);
     fs::write(out.path().join("thread_1"), "").unwrap();
     let message = read().unwrap_err();
     let start = "thread_1/index.atf: Not a directory";
     assert!(message.starts_with(start), "{message}");
+    // A file may change after it was graded.
+    let out = written(&scripted.script);
+    let path = out.path().join("thread_2/index.atf");
+    let bytes = fs::read(&path).unwrap();
+    fs::write(&path, &bytes[..bytes.len() - 1]).unwrap();
+    let message = Documents::read(&scripted.script, out.path()).unwrap_err();
+    assert_eq!(message, "thread_2/index.atf: truncated");
 }

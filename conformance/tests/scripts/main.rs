@@ -2,7 +2,6 @@
 //! writers.
 
 mod damage;
-mod document;
 mod fire;
 mod folder;
 mod library;

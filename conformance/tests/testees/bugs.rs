@@ -7,12 +7,10 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use std::{fs, thread};
 
+use atf_conformance::cause::Causes;
 use atf_conformance::protocol::Manifest;
-use atf_conformance::report;
-use atf_conformance::results::{Grading, Role};
+use atf_conformance::results::{Failure, Grading, Results, Role};
 use atf_conformance::run::{Candidate, Limits, Options, Select, Smoke, exit_code, run, tasks};
-use atf_report::Form;
-use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::programs::{self, Testee};
@@ -184,19 +182,22 @@ fn rows(
 ) -> Vec<Result<Row, String>> {
     let row = |(bug, name, class, rule, field): &(&str, &str, &str, &str, &str)| {
         let Bug { role, words } = &planted[*bug];
-        let (code, case) = caught(python, bug, name, role, class);
-        let seen = case["class"].as_str();
-        let difference = &case["differences"][0];
+        let results = graded(python, bug, name, role, class);
+        let case = results.cases.iter().find(|case| case.case == *name);
+        let seen = case.and_then(|case| case.outcome.class().map(Failure::name));
+        let difference = case.and_then(|case| case.outcome.differences().first());
+        let cause = case.and_then(|case| Causes::new(&results.cases).of(case));
+        let code = exit_code(&results);
         // The report must show a difference.
-        let got = (code, seen, difference.is_object());
-        if got != (1, Some(*class), true) {
-            return Err(format!("{bug}: {class}: {got:?}: {case}"));
+        let (1, Some(seen), Some(difference), Some(cause)) = (code, seen, difference, cause) else {
+            return Err(format!("{bug}: {class}: {code}: {results:?}"));
+        };
+        if seen != *class {
+            return Err(format!("{bug}: {class}: {seen}: {case:?}"));
         }
-        let (name, seen) = (case["case"].as_str().unwrap(), seen.unwrap());
         let by = if role == "write" { "writer" } else { "reader" };
-        let charged = difference["rule"].as_str().unwrap_or("no rule");
-        let place = difference["place"].as_str().unwrap();
-        let differs = place.rsplit([':', '.']).next().unwrap();
+        let charged = difference.rule.as_deref().unwrap_or("no rule");
+        let differs = difference.place.rsplit([':', '.']).next().unwrap();
         let differs = differs.split('[').next().unwrap().trim();
         let link = if charged.starts_with("ATF-") {
             let id = charged.to_lowercase();
@@ -204,7 +205,7 @@ fn rows(
         } else {
             format!("`{charged}`")
         };
-        let cause = case["cause"]["title"].as_str().unwrap();
+        let cause = cause.title;
         let is_wrong = (charged, differs) != (*rule, *field);
         let wrong = format!("{bug}: {charged} {differs}, expected {rule} {field}");
         Ok(Row {
@@ -217,8 +218,8 @@ fn rows(
     table.iter().map(row).collect()
 }
 
-/// Returns the kit's exit code and the result of the case.
-fn caught(python: &Testee, bug: &str, name: &str, role: &str, class: &str) -> (u8, Value) {
+/// Grades the implementation with a bug on the case.
+fn graded(python: &Testee, bug: &str, name: &str, role: &str, class: &str) -> Results {
     // Building the tasks takes longer than most bugs do.
     static TASKS: LazyLock<Vec<Box<dyn Smoke>>> = LazyLock::new(|| tasks(|_| false));
     let folder = TempDir::new().unwrap();
@@ -241,16 +242,5 @@ fn caught(python: &Testee, bug: &str, name: &str, role: &str, class: &str) -> (u
     let select = Select::new(&[name.to_owned()], &[], &[*role]).unwrap();
     let manifest = Manifest::open(&python.planted(bug).manifest()).unwrap();
     let candidates = [Candidate::Manifest(Box::new(manifest))];
-    let results = run(&candidates, &TASKS, &select, &options, &|_, _| {}).unwrap();
-    let mut report = Vec::new();
-    report::write(&results, Form::Json, &mut report).unwrap();
-    let report: Value = serde_json::from_slice(&report).unwrap();
-    let cases = report["cases"].as_array().unwrap();
-    let case = cases.iter().find(|case| case["case"] == name);
-    let mut case = case.cloned().unwrap_or(report.clone());
-    // Replace the id of the cause with the cause itself.
-    let causes = report["causes"].as_array().unwrap();
-    let cause = causes.iter().find(|cause| cause["id"] == case["cause"]);
-    case["cause"] = cause.cloned().unwrap_or_default();
-    (exit_code(&results), case)
+    run(&candidates, &TASKS, &select, &options, &|_, _| {}).unwrap()
 }

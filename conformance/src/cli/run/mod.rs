@@ -280,9 +280,9 @@ fn graded(options: &Options) -> Result<Results, String> {
     run_options.repeat = options.repeat;
     run_options.seed = options.seed;
     run_options.grading = options.grade;
-    let select = Select::new(&options.cases, &options.rules, &options.roles)?
-        .with_shard(options.shard)
-        .with_pairs(options.pairs);
+    let mut select = Select::new(&options.cases, &options.rules, &options.roles)?;
+    select.shard = options.shard;
+    select.pairs = options.pairs;
     for manifest in candidates.iter().filter_map(Candidate::manifest) {
         if options.update && manifest.failures.is_none() {
             let name = Printable(&manifest.name);
@@ -346,7 +346,7 @@ fn graded(options: &Options) -> Result<Results, String> {
 
 /// Explains why no case matches. If a rule has no cases, quotes the reason from the spec.
 fn nothing_matches(wanted: &[String], tasks: &[Box<dyn Smoke>]) -> String {
-    let has_cases = |id: &String| tasks.iter().any(|task| task.about().rules.contains(id));
+    let has_cases = |id: &str| tasks.iter().any(|task| task.about().rules.contains(&id));
     let mut reasons = wanted.iter().filter(|id| !has_cases(id)).map(|id| {
         let why = rules::find(id).and_then(|rule| rule.untestable);
         format!("{id} has no case: {}", why.unwrap_or("no test can show it"))
@@ -358,7 +358,7 @@ fn nothing_matches(wanted: &[String], tasks: &[Box<dyn Smoke>]) -> String {
         return "no case matches".to_owned();
     }
     let about = tasks.iter().map(|task| task.about());
-    let about = about.filter(|it| wanted.iter().any(|id| it.rules.contains(id)));
+    let about = about.filter(|it| wanted.iter().any(|id| it.rules.contains(&id.as_str())));
     let roles: BTreeSet<_> = about.map(|it| it.role).collect();
     let roles: Vec<_> = roles.into_iter().map(Role::name).collect();
     let (wanted, roles) = (wanted.join(", "), roles.join(", "));

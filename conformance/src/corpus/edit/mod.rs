@@ -2,12 +2,12 @@
 
 mod functions;
 
+use std::collections::BTreeMap;
 use std::fmt;
-use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Arc;
 
-use serde::de::{DeserializeSeed, Error, MapAccess, Visitor};
+use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use super::trace::{DETAIL, INDEX, MANIFEST, OTHER, RING, T, Trace, Value, event, thread};
@@ -57,11 +57,11 @@ pub fn functions() -> impl Iterator<Item = &'static str> {
 #[derive(Clone)]
 pub(super) struct Edit(Arc<[Step]>);
 
-/// A step of an edit. The second argument is the file that the recipe's rule is about.
+/// A step of an edit. The second argument is the file that the step is about.
 type Step = Box<dyn Fn(&mut Trace, &str) + Send + Sync>;
 
 impl Edit {
-    /// Edits a session. `file` is the path of the file that the recipe's rule is about.
+    /// Edits a session. `file` is the path of the file that the steps are about.
     pub(super) fn apply(&self, trace: &mut Trace, file: &str) {
         for step in &*self.0 {
             step(trace, file);
@@ -89,54 +89,33 @@ pub(super) fn path(name: &str) -> &str {
 
 impl<'de> Deserialize<'de> for Edit {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut steps = Steps {
-            file: None,
-            steps: Vec::new(),
-        };
-        (&mut steps).deserialize(deserializer)?;
-        Ok(Self(steps.steps.into()))
+        deserializer.deserialize_map(Steps(Vec::new()))
     }
 }
 
-/// Collects the steps of a table. `file` is the file that the table is named after.
-struct Steps {
-    file: Option<String>,
-    steps: Vec<Step>,
-}
+/// Collects the steps of a table.
+struct Steps(Vec<Step>);
 
-impl Steps {
-    fn add(&mut self, step: impl Fn(&mut Trace, &str) + Send + Sync + 'static) {
-        let file = self.file.clone();
-        self.steps.push(Box::new(move |trace, default| {
-            step(trace, file.as_deref().unwrap_or(default));
-        }));
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for &mut Steps {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for &mut Steps {
-    type Value = ();
+impl<'de> Visitor<'de> for Steps {
+    type Value = Edit;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a table of steps")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Edit, A::Error> {
         while let Some(verb) = map.next_key::<String>()? {
             self.step(&verb, &mut map)?;
         }
-        Ok(())
+        Ok(Edit(self.0.into()))
     }
 }
 
 impl Steps {
+    fn add(&mut self, step: impl Fn(&mut Trace, &str) + Send + Sync + 'static) {
+        self.0.push(Box::new(step));
+    }
+
     fn step<'de, A: MapAccess<'de>>(&mut self, verb: &str, map: &mut A) -> Result<(), A::Error> {
         match verb {
             "header" | "footer" | "events" => {
@@ -149,7 +128,7 @@ impl Steps {
                 });
             }
             "patch" => {
-                let patches = map.next_value::<Pairs<Bytes>>()?.0;
+                let patches: Table<Bytes> = map.next_value()?;
                 self.add(move |t, file| {
                     for (place, bytes) in &patches {
                         let field = || t.field(file, place).start;
@@ -159,7 +138,7 @@ impl Steps {
                 });
             }
             "flip" => {
-                let flips = map.next_value::<Pairs<u8>>()?.0;
+                let flips: Table<u8> = map.next_value()?;
                 self.add(move |t, file| {
                     for (offset, mask) in &flips {
                         let offset = offset.parse().expect("an offset");
@@ -218,7 +197,7 @@ impl Steps {
                 self.add(move |t, _| t.detail_each(&stacks));
             }
             "payload" | "stack" => {
-                let sizes = map.next_value::<Pairs<usize>>()?.0;
+                let sizes: Table<usize> = map.next_value()?;
                 let is_stack = verb == "stack";
                 self.add(move |t, _| {
                     for (seq, size) in &sizes {
@@ -252,7 +231,7 @@ impl Steps {
                 self.add(move |t, _| paths.iter().for_each(|it| edit(t, path(it))));
             }
             "rename" | "symlink" | "replace" => {
-                let pairs = map.next_value::<Pairs<String>>()?.0;
+                let pairs: Table<String> = map.next_value()?;
                 let edit = match verb {
                     "rename" => {
                         |t: &mut Trace, from: &str, to: &str| t.rename(path(from), path(to))
@@ -267,7 +246,7 @@ impl Steps {
                 self.add(move |t, _| t.platform(os, clock));
             }
             "thread" => {
-                let threads = map.next_value::<Pairs<Rows>>()?.0;
+                let threads: Table<Rows> = map.next_value()?;
                 self.add(move |t, _| {
                     for (id, rows) in &threads {
                         let file = thread(t.version, id.parse().expect("an id"), rows.0.clone());
@@ -282,7 +261,7 @@ impl Steps {
                 self.add(move |t, _| t.list(&ids, times));
             }
             "add" => {
-                for (place, text) in map.next_value::<Pairs<String>>()?.0 {
+                for (place, text) in map.next_value::<Table<String>>()? {
                     let (at, new) = match &*place {
                         "session" => ("\"modules\"", format!("{text},\n  \"modules\"")),
                         "module" => ("\"path\"", format!("{text}, \"path\"")),
@@ -314,9 +293,8 @@ impl Steps {
                 self.add(move |t, _| functions::add_ring(t, both));
             }
             file if path(file) != file || file.starts_with("thread_") || file.contains('/') => {
-                let outer = self.file.replace(path(file).to_owned());
-                map.next_value_seed(&mut *self)?;
-                self.file = outer;
+                let (file, edit) = (path(file).to_owned(), map.next_value::<Edit>()?);
+                self.add(move |t, _| edit.apply(t, &file));
             }
             _ => {
                 return Err(Error::custom(format!(
@@ -328,32 +306,8 @@ impl Steps {
     }
 }
 
-/// The members of a table, in order.
-struct Pairs<T>(Vec<(String, T)>);
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Pairs<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members<T>(PhantomData<T>);
-
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for Members<T> {
-            type Value = Pairs<T>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a table")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pairs<T>, A::Error> {
-                let mut pairs = Vec::new();
-                while let Some(pair) = map.next_entry()? {
-                    pairs.push(pair);
-                }
-                Ok(Pairs(pairs))
-            }
-        }
-
-        deserializer.deserialize_map(Members(PhantomData))
-    }
-}
+/// The members of a step's table, which are applied in the order of their names.
+type Table<T> = BTreeMap<String, T>;
 
 /// The fields of a record, or the value of one.
 #[derive(Deserialize)]
@@ -361,7 +315,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Pairs<T> {
 enum Fields {
     Number(u64),
     Text(String),
-    Table(Pairs<Self>),
+    Table(Table<Self>),
 }
 
 impl Fields {
@@ -371,7 +325,7 @@ impl Fields {
             Self::Number(number) => Value::Number(number),
             Self::Text(text) if text == "no link" => Value::NoLink,
             Self::Text(text) => number(&text).map_or(Value::Text(text), Value::Number),
-            Self::Table(Pairs(fields)) => {
+            Self::Table(fields) => {
                 for (name, field) in fields {
                     let is_seq = name.bytes().all(|byte| byte.is_ascii_digit());
                     let path = if is_seq {

@@ -1,9 +1,11 @@
-//! Shows a failure on the page: the purpose of its case, the differences and the implementation's
-//! standard error.
+//! The failures of a run, grouped by cause. Shows for each the purpose of its case, the differences
+//! and the implementation's standard error.
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::rule::RuleLink;
+use crate::cause::{Causes, Group};
 use crate::report::hexdump::{self, Line};
 use crate::report::words;
 use crate::results::{CaseResult, Difference, Failure, Outcome, Results};
@@ -13,40 +15,9 @@ use atf_report::{Printable, clipped};
 /// The maximum number of characters of standard error to show. The JSON report contains all of it.
 const STDERR_LETTERS: usize = 4000;
 
-/// The number of bytes of details that still fit on the page. Once this reaches 0, the page shows a
-/// note instead of the details of the remaining failures.
-#[derive(Debug)]
-pub(super) struct Budget(usize);
-
-impl Budget {
-    pub(super) const WHOLE: Self = Self(2_000_000);
-
-    /// Reserves a part's estimated size and returns whether the part fits.
-    fn take(&mut self, bytes: usize) -> bool {
-        let rest = self.0.checked_sub(bytes);
-        self.0 = rest.unwrap_or(0);
-        rest.is_some()
-    }
-}
-
-#[derive(Serialize)]
-pub(super) struct FailureView {
-    seq: usize,
-    state: &'static str,
-    testee: usize,
-    name: String,
-    role: &'static str,
-    case: String,
-    wire: Option<String>,
-    class: &'static str,
-    message: String,
-    listed: Option<String>,
-    /// The ids of the case's rules, for the filters.
-    rules: String,
-    details: Option<Details>,
-    /// Whether `corpus show` can show the case's files.
-    is_in_corpus: bool,
-}
+/// The number of bytes of details that fit on the page. Once they are used up, the page shows a note
+/// instead of the details of the remaining failures.
+const MOST_DETAILS: usize = 2_000_000;
 
 #[derive(Serialize)]
 struct Details {
@@ -74,54 +45,83 @@ struct DumpView {
     file: String,
     offset: String,
     size: u64,
-    lines: Vec<LineView>,
+    lines: Vec<Value>,
 }
 
-/// A hexdump line, split into runs of bytes inside and outside the field.
-#[derive(Serialize)]
-struct LineView {
-    offset: String,
-    numbers: Vec<(bool, String)>,
-    letters: Vec<(bool, String)>,
+/// Returns all causes, most urgent first, with their failures, which begin with the example. If the
+/// page is too small for all details, those of the examples take priority.
+pub(super) fn causes(results: &Results) -> Vec<Value> {
+    let groups = Causes::new(&results.cases).groups();
+    let mut room = MOST_DETAILS;
+    let examples = groups.iter();
+    let examples = examples.map(|group| failures(results, &group.cases[..1], &mut room));
+    let examples: Vec<_> = examples.collect();
+    let groups = groups.iter().enumerate().zip(examples);
+    let views = groups.map(|((seq, group), mut all)| {
+        all.extend(failures(results, &group.cases[1..], &mut room));
+        cause(results, seq, group, &all)
+    });
+    views.collect()
 }
 
-impl FailureView {
-    pub(super) fn new(
-        results: &Results,
-        seq: usize,
-        case: &CaseResult,
-        budget: &mut Budget,
-    ) -> Self {
-        let message = match &case.outcome {
-            Outcome::Failed { message, .. } => message.as_str(),
-            Outcome::Passed | Outcome::Skipped { .. } => "",
-        };
-        let line = shown(message);
-        let whole = shown_value(message);
-        let details = Details {
-            message: (whole != line).then_some(whole),
-            note: shown_value(&case.note),
-            rules: case.rules.iter().map(|id| RuleLink::new(id)).collect(),
-            notes: words::notes(case),
-            differences: case.outcome.differences().iter().map(difference).collect(),
-            stderr: stderr(&case.stderr),
-        };
-        Self {
-            seq,
-            state: case.state().name(),
-            testee: case.testee,
-            name: shown(&words::name(results, case.testee)),
-            role: case.role.name(),
-            case: shown(&case.case),
-            wire: wire(&case.case),
-            class: case.outcome.class().map_or("", Failure::name),
-            message: line,
-            listed: case.listed.as_deref().map(shown),
-            rules: shown(&case.rules.join(" ")),
-            details: budget.take(details.size()).then_some(details),
-            is_in_corpus: case.role.reads(),
-        }
-    }
+fn failures(results: &Results, cases: &[(usize, &CaseResult)], room: &mut usize) -> Vec<Value> {
+    let view = |(seq, case): &(usize, &CaseResult)| failure(results, *seq, case, room);
+    cases.iter().map(view).collect()
+}
+
+fn cause(results: &Results, seq: usize, group: &Group<'_>, failures: &[Value]) -> Value {
+    let testees = (0..results.testees.len()).filter_map(|testee| {
+        let cases = group.cases.iter();
+        let count = cases.filter(|(_, case)| case.testee == testee).count();
+        (count > 0).then(|| format!("{} {count}", shown(&words::name(results, testee))))
+    });
+    json!({
+        "seq": seq,
+        "id": shown(&group.cause.id),
+        "title": shown(&group.cause.title),
+        "state": if group.failed == 0 { "known" } else { "failed" },
+        "count": group.cases.len(),
+        // The number of failures for each implementation, such as `ada-c 12, ada-py 3`.
+        "testees": testees.collect::<Vec<_>>().join(", "),
+        "failures": failures,
+    })
+}
+
+/// Returns a failure, with its details if they fit into `room`, the bytes that are left for them.
+fn failure(results: &Results, seq: usize, case: &CaseResult, room: &mut usize) -> Value {
+    let message = match &case.outcome {
+        Outcome::Failed { message, .. } => message.as_str(),
+        Outcome::Passed | Outcome::Skipped { .. } => "",
+    };
+    let line = shown(message);
+    let whole = shown_value(message);
+    let details = Details {
+        message: (whole != line).then_some(whole),
+        note: shown_value(&case.note),
+        rules: case.rules.iter().map(|id| RuleLink::new(id)).collect(),
+        notes: words::notes(case),
+        differences: case.outcome.differences().iter().map(difference).collect(),
+        stderr: stderr(&case.stderr),
+    };
+    let rest = room.checked_sub(details.size());
+    *room = rest.unwrap_or(0);
+    json!({
+        "seq": seq,
+        "state": case.state().name(),
+        "testee": case.testee,
+        "name": shown(&words::name(results, case.testee)),
+        "role": case.role.name(),
+        "case": shown(&case.case),
+        "wire": wire(&case.case),
+        "class": case.outcome.class().map_or("", Failure::name),
+        "message": line,
+        "listed": case.listed.as_deref().map(shown),
+        // The ids of the case's rules, for the filters.
+        "rules": shown(&case.rules.join(" ")),
+        "details": rest.map(|_| details),
+        // Whether `corpus show` can show the case's files.
+        "is_in_corpus": case.role.reads(),
+    })
 }
 
 fn stderr(text: &str) -> String {
@@ -146,12 +146,13 @@ fn difference(difference: &Difference) -> DifferenceView {
     }
 }
 
-fn line(line: &Line) -> LineView {
-    LineView {
-        offset: format!("{:08x}", line.offset),
-        numbers: runs(line, "  ", " ", |byte| format!("{byte:02x}")),
-        letters: runs(line, " ", "", |byte| Line::letter(byte).to_string()),
-    }
+/// Returns a line of a hexdump, split into runs of bytes inside and outside the field.
+fn line(line: &Line) -> Value {
+    json!({
+        "offset": format!("{:08x}", line.offset),
+        "numbers": runs(line, "  ", " ", |byte| format!("{byte:02x}")),
+        "letters": runs(line, " ", "", |byte| Line::letter(byte).to_string()),
+    })
 }
 
 /// Splits a line's bytes into runs inside and outside the field. A separator belongs to the field

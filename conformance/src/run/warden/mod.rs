@@ -13,8 +13,6 @@
 //! run.
 
 #[cfg(unix)]
-mod keeper;
-#[cfg(target_os = "linux")]
 pub mod proc;
 #[cfg(unix)]
 mod process;
@@ -39,9 +37,7 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 #[cfg(unix)]
-pub use keeper::keep;
-#[cfg(unix)]
-pub use serve::serve;
+pub use serve::{keep, serve};
 
 use super::Limits;
 use super::outside::Opened;
@@ -160,36 +156,16 @@ impl Warden {
 
     /// Runs a command in a folder until it ends or exceeds a limit. Leaves no processes running.
     ///
+    /// With a request, sends it to this warden's persistent process, which is started first if
+    /// necessary. The limits apply to this request. Unless the end is [`End::Answered`], the process
+    /// has ended.
+    ///
     /// # Errors
     ///
     /// Returns an error if the command was not run because a system resource is exhausted, if the
     /// warden is gone or does not answer, or once `interrupt` is not 0. In these cases, drop the
     /// warden, which ends its remaining processes.
     pub fn run(
-        &mut self,
-        command: &[String],
-        folder: &Path,
-        limits: &Limits,
-        interrupt: &AtomicUsize,
-    ) -> io::Result<Ended> {
-        self.send(command, folder, None, limits, interrupt)
-    }
-
-    /// Sends a request to this warden's persistent process, which is started first if necessary.
-    /// The limits apply to this request. Unless the end is [`End::Answered`], the process has ended.
-    pub(super) fn ask(
-        &mut self,
-        command: &[String],
-        folder: &Path,
-        request: String,
-        limits: &Limits,
-        interrupt: &AtomicUsize,
-    ) -> io::Result<Ended> {
-        self.send(command, folder, Some(request), limits, interrupt)
-    }
-
-    /// Sends a job to the warden and waits for the answer.
-    fn send(
         &mut self,
         command: &[String],
         folder: &Path,

@@ -1,4 +1,5 @@
-//! Finds a process's descendants and their memory use in `/proc`.
+//! Finds a process's descendants and their memory use in `/proc`. Without this folder, as on other
+//! systems, finds none.
 
 use std::collections::HashSet;
 use std::fs;

@@ -1,19 +1,21 @@
-//! The warden's main loop.
+//! The warden's main loop, and its keeper.
 
 use std::io::{self, BufRead, Write};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{
-    Pid, Resource, Rlimit, Signal, getpid, getrlimit, kill_process, kill_process_group, setrlimit,
+    Pid, Resource, Rlimit, Signal, WaitIdOptions, getpid, getrlimit, kill_process,
+    kill_process_group, setrlimit,
 };
 
 use super::process::{Change, Notify, Process};
-use super::tree::{adopt_orphans, descendants, end_all};
+use super::tree::{adopt_orphans, descendants, end_all, wait};
 use super::{End, Job, Report, is_shortage};
 
 /// The time that a process is given to end after SIGTERM.
@@ -24,7 +26,7 @@ const OPEN_FILES: u64 = 256;
 const LOOK: Duration = Duration::from_millis(50);
 
 /// An event that the warden's loop handles.
-pub(super) enum Event {
+enum Event {
     Job(Job),
     /// There are no more jobs.
     Done,
@@ -32,6 +34,30 @@ pub(super) enum Event {
     Gone,
     /// An event of the process that this job started.
     Process(u64, Change),
+}
+
+/// Runs a warden from the program `kit` and supervises it, because an implementation may stop or
+/// kill its parent process. The warden inherits this process's input and output. When the warden
+/// ends or is stopped, this function ends all remaining processes.
+pub fn keep(kit: &Path, cases: &Path) -> ExitCode {
+    adopt_orphans();
+    let mut command = Command::new(kit);
+    // A signal to the warden's group must not reach the keeper.
+    command.arg("warden").arg(cases).process_group(0);
+    let warden = match command.spawn() {
+        Ok(warden) => Pid::from_child(&warden),
+        Err(error) if is_shortage(&error) => {
+            let _ = report_error(&error, Duration::ZERO);
+            return ExitCode::FAILURE;
+        }
+        Err(error) => {
+            eprintln!("atf-conformance: cannot start the supervising process: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let _ = wait(warden, WaitIdOptions::EXITED | WaitIdOptions::STOPPED);
+    end_all(warden);
+    ExitCode::SUCCESS
 }
 
 /// Takes jobs from standard input and reports to standard output until the input ends. Then removes
@@ -117,7 +143,7 @@ struct Warden {
 }
 
 /// The error for a kit that is gone, returned once the warden has ended its processes.
-pub(super) struct Gone;
+struct Gone;
 
 impl Warden {
     fn run(&mut self, number: u64, job: &Job) -> Result<(), Gone> {
@@ -251,7 +277,7 @@ fn memory_above(limit: u64) -> Option<u64> {
 }
 
 /// Reports why a process was not run.
-pub(super) fn report_error(error: &io::Error, elapsed: Duration) -> Result<(), Gone> {
+fn report_error(error: &io::Error, elapsed: Duration) -> Result<(), Gone> {
     let end = match error.raw_os_error() {
         Some(number) if is_shortage(error) => Err(number),
         _ => Ok(End::NotStarted(error.to_string())),

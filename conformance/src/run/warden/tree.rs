@@ -11,6 +11,8 @@ use rustix::process::{
     kill_process_group,
 };
 
+use super::proc::{self, is_running, start_time};
+
 /// How long to keep trying to end a process that resists SIGKILL, for example because it is waiting
 /// for a broken disk.
 const STUBBORN: Duration = Duration::from_secs(10);
@@ -99,7 +101,7 @@ pub(super) fn end_children(spared: &Spared) -> HashSet<Pid> {
                 Err(_) => return left,
             }
         }
-        let found = descendants_except(getpid(), spared);
+        let found = proc::descendants(getpid(), |process| spared.contains(process));
         // A search can miss a process whose parent ends meanwhile.
         empty_searches = if found.is_empty() {
             empty_searches.saturating_add(1)
@@ -149,38 +151,8 @@ pub(super) fn kill_descendants(of: Pid) {
     }
 }
 
-fn is_running(process: Pid) -> bool {
-    #[cfg(target_os = "linux")]
-    return super::proc::is_running(process);
-    #[cfg(not(target_os = "linux"))]
-    return {
-        let _ = process;
-        false
-    };
-}
-
-fn start_time(process: Pid) -> Option<u64> {
-    #[cfg(target_os = "linux")]
-    return super::proc::start_time(process);
-    #[cfg(not(target_os = "linux"))]
-    return {
-        let _ = process;
-        None
-    };
-}
-
 /// Returns all descendants of a process. Only Linux has subreapers and `/proc`; on other systems,
 /// this function does not find processes that left their group.
 pub(super) fn descendants(of: Pid) -> HashSet<Pid> {
-    descendants_except(of, &Spared::default())
-}
-
-fn descendants_except(of: Pid, spared: &Spared) -> HashSet<Pid> {
-    #[cfg(target_os = "linux")]
-    return super::proc::descendants(of, |process| spared.contains(process));
-    #[cfg(not(target_os = "linux"))]
-    return {
-        let _ = (of, spared);
-        HashSet::new()
-    };
+    proc::descendants(of, |_| false)
 }

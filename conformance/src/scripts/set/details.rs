@@ -1,8 +1,8 @@
 //! Threads with details.
 
 use super::{
-    Builder, CALL, EXCEPTION, Happening, MODULE, RETURN, Recipe, details, event, events, nested,
-    noise, registers, type_of,
+    Builder, CALL, EXCEPTION, Index, MODULE, RETURN, Recipe, details, event, events, nested, noise,
+    registers, type_of,
 };
 
 pub(super) const RECIPES: &[Recipe] = &[
@@ -40,7 +40,7 @@ pub(super) const RECIPES: &[Recipe] = &[
         "Calls and returns with registers and stack snapshots of 0 to 256 bytes.",
         |script| {
             let events = (0..).map(nested).zip([0, 1, 17, 255, 256]);
-            let payload = |event: Happening, size| registers(event.function_id, u64::MAX - 3, size);
+            let payload = |event: Index, size| registers(event.function_id, u64::MAX - 3, size);
             let events = events.map(|(event, size)| (event, payload(event, size)));
             details(script, events)
         },
@@ -135,11 +135,10 @@ pub(super) const RECIPES: &[Recipe] = &[
         &["ATF-LINK-006", "ATF-DFTR-007"],
         "Details at timestamp 0 and at the greatest u64.",
         |script| {
-            let at = |timestamp_ns, event_kind| Happening {
+            let at = |timestamp_ns, event_kind| Index {
                 timestamp_ns,
                 function_id: MODULE | u64::from(u32::MAX),
-                event_kind,
-                call_depth: 1,
+                ..event(event_kind, 0, 1, 1)
             };
             details(
                 script,

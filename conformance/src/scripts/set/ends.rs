@@ -1,6 +1,6 @@
 //! Programs that end before finalizing all threads, or that use a thread after finalizing it.
 
-use super::{Builder, CALL, Happening, Recipe, event, events, nested, noise, registers, type_of};
+use super::{Builder, CALL, Index, Recipe, event, events, nested, noise, registers, type_of};
 
 const CUT: &[&str] = &[
     "ATF-IFTR-001",
@@ -86,7 +86,7 @@ pub(super) const RECIPES: &[Recipe] = &[
         |script| {
             script.open(0);
             for high in 1..=2_u64 {
-                let event = Happening {
+                let event = Index {
                     timestamp_ns: high << 32 | u64::from(u32::from_le_bytes(*b"2ITA")),
                     ..event(CALL, 0, 1, 1)
                 };

@@ -1,6 +1,6 @@
 //! Threads without details.
 
-use super::{Builder, CALL, EXCEPTION, Happening, RETURN, Recipe, event, nested};
+use super::{Builder, CALL, EXCEPTION, Index, RETURN, Recipe, event, nested};
 
 pub(super) const RECIPES: &[Recipe] = &[
     Recipe::new(
@@ -67,7 +67,7 @@ pub(super) const RECIPES: &[Recipe] = &[
         &["ATF-IEVT-001", "ATF-IFTR-007", "ATF-IHDR-016"],
         "Timestamps from 0 to the greatest u64, across the sign bits of 32 and 64 bits.",
         |script| {
-            let call = |timestamp_ns| Happening {
+            let call = |timestamp_ns| Index {
                 timestamp_ns,
                 ..event(CALL, 0, 1, 1)
             };
@@ -79,11 +79,10 @@ pub(super) const RECIPES: &[Recipe] = &[
         &["ATF-IFTR-003"],
         "The timestamps' lower halves are the footer's magic, and most other fields are 0.",
         |script| {
-            let call = |high: u64| Happening {
+            let call = |high: u64| Index {
                 timestamp_ns: high << 32 | u64::from(u32::from_le_bytes(*b"2ITA")),
                 function_id: 0,
-                event_kind: CALL,
-                call_depth: 0,
+                ..event(CALL, 0, 0, 0)
             };
             one_thread(script, [1, 2].map(call))
         },
@@ -93,7 +92,7 @@ pub(super) const RECIPES: &[Recipe] = &[
         &["ATF-IFTR-004"],
         "Functions from 0 to the greatest u64.",
         |script| {
-            let call = |function_id| Happening {
+            let call = |function_id| Index {
                 function_id,
                 ..event(CALL, 0, 1, 1)
             };
@@ -124,7 +123,7 @@ const EXTREMES: [u64; 9] = [
 ];
 
 /// Adds these events to thread 0 and finalizes the thread.
-fn one_thread(script: &mut Builder, events: impl IntoIterator<Item = Happening>) -> &mut Builder {
+fn one_thread(script: &mut Builder, events: impl IntoIterator<Item = Index>) -> &mut Builder {
     script.open(0);
     for event in events {
         script.event(0, event);

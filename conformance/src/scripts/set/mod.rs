@@ -6,9 +6,10 @@ mod events;
 mod fire;
 mod threads;
 
+use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 
-use super::{Builder, Happening, Script};
+use super::{Detail, Index, Open, Operation, Script};
 use crate::rules;
 
 /// A script with its name and purpose.
@@ -100,7 +101,7 @@ impl Recipe {
         };
         let mut script = Builder::new(wire);
         (self.make)(&mut script);
-        let script = script.build();
+        let script = Script::new(script.operations);
         Scripted {
             name: format!("v{wire}/write-{}", self.name),
             wire,
@@ -137,6 +138,113 @@ impl Display for Scripted {
     }
 }
 
+/// Assembles a script operation by operation, and assigns positions and links.
+struct Builder {
+    session: Open,
+    operations: Vec<Operation>,
+    /// The next positions in the index and the details of each thread.
+    next: BTreeMap<u32, (u64, u64)>,
+}
+
+impl Builder {
+    /// Starts a session of this wire version, for Linux on x86-64.
+    fn new(wire: u8) -> Self {
+        Self {
+            session: Open {
+                thread_id: 0,
+                wire,
+                clock_type: 3,
+                arch: 1,
+                os: 4,
+            },
+            operations: Vec::new(),
+            next: BTreeMap::new(),
+        }
+    }
+
+    /// Sets the header values of the threads to open.
+    fn platform(&mut self, arch: u8, os: u8, clock_type: u8) -> &mut Self {
+        self.session = Open {
+            arch,
+            os,
+            clock_type,
+            ..self.session
+        };
+        self
+    }
+
+    fn open(&mut self, thread_id: u32) -> &mut Self {
+        self.push(Operation::Open(Open {
+            thread_id,
+            ..self.session
+        }))
+    }
+
+    /// Adds an event without details.
+    fn event(&mut self, thread_id: u32, event: Index) -> &mut Self {
+        self.index(thread_id, event, None)
+    }
+
+    /// Adds an event with details.
+    fn detailed(
+        &mut self,
+        thread_id: u32,
+        event: Index,
+        event_type: u16,
+        payload: impl Into<Vec<u8>>,
+    ) -> &mut Self {
+        let (index_seq, detail_seq) = self.next.get(&thread_id).copied().unwrap_or_default();
+        self.index(thread_id, event, Some(detail_seq));
+        self.next.entry(thread_id).or_default().1 += 1;
+        self.push(Operation::Detail(Detail {
+            thread_id,
+            index_seq,
+            timestamp: event.timestamp_ns,
+            event_type,
+            flags: 0,
+            payload: payload.into(),
+        }))
+    }
+
+    fn finalize(&mut self, thread_id: u32) -> &mut Self {
+        self.push(Operation::Finalize(thread_id))
+    }
+
+    fn flush(&mut self, thread_id: u32) -> &mut Self {
+        self.push(Operation::Flush(thread_id))
+    }
+
+    fn close(&mut self, thread_id: u32) -> &mut Self {
+        self.push(Operation::Close(thread_id))
+    }
+
+    fn space(&mut self) -> &mut Self {
+        self.push(Operation::Space)
+    }
+
+    fn kill(&mut self) -> &mut Self {
+        self.push(Operation::Kill)
+    }
+
+    fn abort(&mut self) -> &mut Self {
+        self.push(Operation::Abort)
+    }
+
+    fn index(&mut self, thread_id: u32, event: Index, detail_seq: Option<u64>) -> &mut Self {
+        self.next.entry(thread_id).or_default().0 += 1;
+        self.push(Operation::Index(Index {
+            thread_id,
+            detail_seq,
+            ..event
+        }))
+    }
+
+    fn push(&mut self, operation: Operation) -> &mut Self {
+        self.operations.push(operation);
+        self
+    }
+}
+
 /// The first timestamp of most scripts.
 const T: u64 = 1_234_567_000_000_000;
 
@@ -148,17 +256,20 @@ const RETURN: u8 = 2;
 const EXCEPTION: u8 = 3;
 
 /// Returns an event of the function with this symbol, `after` nanoseconds after the first timestamp.
-const fn event(event_kind: u8, after: u64, symbol: u64, call_depth: u32) -> Happening {
-    Happening {
+/// The builder sets its thread and its link.
+const fn event(event_kind: u8, after: u64, symbol: u64, call_depth: u32) -> Index {
+    Index {
+        thread_id: 0,
         timestamp_ns: T + after,
         function_id: MODULE + symbol,
         event_kind,
         call_depth,
+        detail_seq: None,
     }
 }
 
 /// Returns event `seq` of a series of calls and returns, nested three deep.
-const fn nested(seq: u64) -> Happening {
+const fn nested(seq: u64) -> Index {
     match seq % 6 {
         0 => event(CALL, 100 * seq, 1, 1),
         1 => event(CALL, 100 * seq, 2, 2),
@@ -180,7 +291,7 @@ fn events(script: &mut Builder, seqs: std::ops::Range<u64>) -> &mut Builder {
 /// Adds these events and payloads to thread 0 and finalizes the thread.
 fn details(
     script: &mut Builder,
-    events: impl IntoIterator<Item = (Happening, Vec<u8>)>,
+    events: impl IntoIterator<Item = (Index, Vec<u8>)>,
 ) -> &mut Builder {
     script.open(0);
     for (event, payload) in events {
@@ -190,7 +301,7 @@ fn details(
 }
 
 /// Returns the `event_type` for the details of a call or return.
-const fn type_of(event: Happening) -> u16 {
+const fn type_of(event: Index) -> u16 {
     match event.event_kind {
         RETURN => 4,
         _ => 3,
