@@ -12,11 +12,11 @@ use atf_capi::detail::{
     atf_detail_info, atf_detail_open_bytes, atf_detail_payload,
 };
 use atf_capi::event::{AtfDetailEvent, AtfEvent};
-use atf_capi::file::{AtfChecksum, AtfFileInfo};
 use atf_capi::index::{
     AtfIndexReader, atf_index_checksum, atf_index_close, atf_index_event_count, atf_index_get,
     atf_index_info, atf_index_open_bytes, atf_index_read, atf_index_time_range,
 };
+use atf_capi::reader::{AtfChecksum, AtfFileInfo};
 use atf_capi::status::AtfStatus;
 
 /// Opens bytes as an index file and as a detail file, and calls every function on the resulting
@@ -89,8 +89,7 @@ pub fn capi_index(data: &[u8]) {
     let status = unsafe { atf_index_info(reader, &raw mut info, size_of::<AtfFileInfo>()) };
     assert_eq!(status == AtfStatus::Ok, expected.is_ok());
     let (mut start, mut end) = (0, 0);
-    // SAFETY: 0 is a valid value of this enumeration.
-    let mut sum = unsafe { std::mem::zeroed() };
+    let mut sum = AtfChecksum::NotChecked;
     // SAFETY: the reader is open or null, and the output pointers are valid.
     let [range, summed] = unsafe {
         [
@@ -171,8 +170,7 @@ pub fn capi_detail(data: &[u8]) {
     // SAFETY: the reader is open or null, and the output pointer is valid for this size.
     let status = unsafe { atf_detail_info(reader, &raw mut info, size_of::<AtfFileInfo>()) };
     assert_eq!(status == AtfStatus::Ok, expected.is_ok());
-    // SAFETY: 0 is a valid value of this enumeration.
-    let mut sum = unsafe { std::mem::zeroed() };
+    let mut sum = AtfChecksum::NotChecked;
     // SAFETY: the reader is open or null, and the output pointer is valid for a checksum.
     let summed = unsafe { atf_detail_checksum(reader, &raw mut sum) };
     if let Ok(expected) = &expected {

@@ -3,6 +3,10 @@
 use atf::detail::DetailReader;
 use atf::index::{IndexEvent, IndexReader};
 use atf::manifest::Manifest;
+use atf_conformance::reference;
+use atf_interpreter::{Kind, read_as};
+
+use crate::scratch::{put_detected, scratch};
 
 /// Reads an index file. Checks that nothing panics and that every returned event is in the file.
 pub fn index(data: &[u8]) {
@@ -68,4 +72,18 @@ pub fn manifest(data: &[u8]) {
     let mut ids: Vec<u32> = manifest.threads.iter().map(|thread| thread.id).collect();
     ids.sort_unstable();
     assert!(ids.windows(2).all(|pair| pair[0] != pair[1]));
+}
+
+/// Reads a file with the library and with the layout interpreter, which share no code.
+///
+/// The decoders must agree on everything: the verdict, all events and all derived values.
+pub fn differential(data: &[u8]) {
+    let scratch = scratch();
+    let path = put_detected(scratch.path(), data);
+    let read = reference::read(&path);
+    let interpreted = read_as(Kind::detect(data), data);
+    assert!(
+        read == interpreted,
+        "the library reads\n{read:#}\nthe interpreter\n{interpreted:#}"
+    );
 }

@@ -10,7 +10,6 @@
 
 mod answers;
 mod capi;
-mod differential;
 mod files;
 mod follow;
 pub mod found;
@@ -27,8 +26,7 @@ mod writer;
 
 pub use answers::answers;
 pub use capi::{capi, capi_detail, capi_index};
-pub use differential::differential;
-pub use files::{detail, index, manifest};
+pub use files::{detail, differential, index, manifest};
 pub use follow::follow;
 pub use kept::{Kept, KeptDetail, kept};
 pub use ring::ring;

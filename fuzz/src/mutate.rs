@@ -31,25 +31,18 @@ pub fn mutate(
     let seeds: Vec<&[u8]> = seeds.values().map(Vec::as_slice).collect();
     let mut chance = Chance::new(seed);
     let start = Instant::now();
-    let mut inputs = 0;
-    while start.elapsed() < time {
+    let (mut inputs, mut found) = (0, None);
+    while found.is_none() && start.elapsed() < time {
         let mut input = chance.0.pick(&seeds).to_vec();
         let changes = 1 + chance.0.below(4);
         for _ in 0..changes {
             chance.change(&mut input, &seeds);
         }
         inputs += 1;
-        if panic::catch_unwind(|| (target.body)(&input)).is_err() {
-            return Outcome {
-                inputs,
-                found: Some(input),
-            };
-        }
+        let panics = panic::catch_unwind(|| (target.body)(&input)).is_err();
+        found = panics.then_some(input);
     }
-    Outcome {
-        inputs,
-        found: None,
-    }
+    Outcome { inputs, found }
 }
 
 /// Finds a smaller input that also makes the target panic, by removing halves, quarters and so on,

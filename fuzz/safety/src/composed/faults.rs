@@ -43,14 +43,10 @@ impl Composed {
         for _ in 0..random.below(3) {
             faults.push(content(random, &mut index.events, &mut detail.events));
         }
+        let mut index = IndexFile::new(version, index.events);
         if times == 0 && count == 0 {
             faults.push("times without events".to_owned());
             index.footer_times = (1 << 40, 1 << 40);
-        }
-        let footer_times = index.footer_times;
-        let mut index = IndexFile::new(version, index.events);
-        if count == 0 {
-            index.footer_times = footer_times;
         }
         let mut detail = DetailFile::new(version, detail.events);
         if random.below(8) == 0 {

@@ -1,16 +1,15 @@
 //! The readers to compare.
 
-use std::ffi::OsString;
 use std::fs;
-use std::io::{self, Seek as _, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use atf_conformance::reference;
 use atf_samples::readers as generated;
-use atf_samples::tools::has;
+use atf_samples::tools::{answers, has};
 use serde::Deserialize;
-use serde_json::{Deserializer, Value};
+use serde_json::Value;
 
 /// The document that a reader prints about a session for the conformance kit.
 pub type Document = Value;
@@ -46,45 +45,8 @@ fn interpreter(sessions: &[PathBuf]) -> io::Result<Vec<Document>> {
     documents.collect()
 }
 
-/// A program that prints a document for each path. It gets the paths as arguments or, if it serves,
-/// as lines on standard input.
-struct Program {
-    name: String,
-    command: Vec<OsString>,
-    /// For a program that serves: the folder in which it runs.
-    serves: Option<PathBuf>,
-}
-
-impl Program {
-    fn read(&self, sessions: &[PathBuf]) -> io::Result<Vec<Document>> {
-        let (program, arguments) = self.command.split_first().ok_or(io::ErrorKind::NotFound)?;
-        let mut command = Command::new(program);
-        command.args(arguments);
-        let output = if let Some(folder) = &self.serves {
-            let mut requests = tempfile::tempfile()?;
-            for session in sessions {
-                writeln!(requests, "{}", Value::from(session.display().to_string()))?;
-            }
-            requests.rewind()?;
-            command.current_dir(folder).stdin(requests).output()?
-        } else {
-            command.args(sessions).output()?
-        };
-        let documents = Deserializer::from_slice(&output.stdout).into_iter();
-        let documents = documents.collect::<Result<Vec<_>, _>>()?;
-        // Exit status 1 means that it rejected a session.
-        if documents.len() == sessions.len() && matches!(output.status.code(), Some(0 | 1)) {
-            return Ok(documents);
-        }
-        let count = documents.len();
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        let (name, status) = (&self.name, output.status);
-        let message = format!("{name}: {count} documents, {status}\n{stderr}");
-        Err(io::Error::other(message))
-    }
-}
-
-/// The part of a `TESTEE.toml` that describes how to start the reader.
+/// The part of a `TESTEE.toml` that describes how to start a program that serves: for each line of
+/// its input, a path as a JSON string, it prints a document.
 #[derive(Deserialize)]
 struct Testee {
     serve: Serve,
@@ -95,8 +57,32 @@ struct Serve {
     read: Vec<String>,
 }
 
-/// Returns all readers, the library first. `folder` is for programs to be compiled. Prints which
-/// programs cannot run here.
+/// Creates a reader from the program in `folder` that a `TESTEE.toml` describes.
+fn program(name: &str, folder: PathBuf, testee: &Path) -> io::Result<Reader> {
+    let testee = fs::read_to_string(testee)?;
+    let testee: Testee = toml::from_str(&testee).map_err(io::Error::other)?;
+    let named = name.to_owned();
+    let read = move |sessions: &[PathBuf]| {
+        let command = testee.serve.read.split_first();
+        let (program, arguments) = command.ok_or(io::ErrorKind::NotFound)?;
+        let mut program = Command::new(program);
+        program.args(arguments).current_dir(&folder);
+        let paths = sessions.iter().map(|path| path.display().to_string());
+        let lines = paths.map(|path| format!("{}\n", Value::from(path)));
+        let documents = answers(&mut program, lines.collect()).map_err(io::Error::other)?;
+        let (count, expected) = (documents.len(), sessions.len());
+        if count == expected {
+            Ok(documents)
+        } else {
+            let message = format!("{named}: {count} documents of {expected}");
+            Err(io::Error::other(message))
+        }
+    };
+    Ok(Reader::new(name, read))
+}
+
+/// Returns all readers, the library first. `folder` is for programs to be compiled. [`has`] reports
+/// the tools without which a program cannot run here.
 ///
 /// # Errors
 ///
@@ -106,56 +92,33 @@ pub fn readers(folder: &Path) -> io::Result<Vec<Reader>> {
         Reader::new("library", |sessions| Ok(library(sessions))),
         Reader::new("interpreter", interpreter),
     ];
-    let mut add = |name: &str, command: Vec<OsString>, serves| {
-        let program = Program {
-            name: name.to_owned(),
-            command,
-            serves,
-        };
-        readers.push(Reader::new(name, move |sessions| program.read(sessions)));
-    };
     let testees = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/testees");
     if has("cc") {
-        let program = folder.join("reader");
         let mut compile = Command::new("cc");
         compile
             .args(["-std=c11", "-O2", "-I"])
             .arg(testees.join("../../atf/include"));
         let sources = [
-            "reader", "index", "detail", "session", "manifest", "json", "bytes", "request",
+            "reader", "index", "detail", "session", "manifest", "json", "request",
         ];
         let sources = sources.map(|name| testees.join("c").join(name).with_extension("c"));
-        let status = compile.args(sources).arg("-o").arg(&program).status()?;
-        if !status.success() {
+        compile.args(sources).arg("-o").arg(folder.join("reader"));
+        if !compile.status()?.success() {
             return Err(io::Error::other("the reader in C does not compile"));
         }
-        add("c", vec![program.into()], None);
-    } else {
-        println!("skipped: the reader in C needs cc");
+        let testee = testees.join("c/TESTEE.toml");
+        readers.push(program("c", folder.to_owned(), &testee)?);
     }
     if has("python3") {
-        let program = testees.join("python/testee.py");
-        let command = vec!["python3".into(), "-S".into(), program.into(), "read".into()];
-        add("python", command, None);
-    } else {
-        println!("skipped: the reader in Python needs python3");
+        let testee = testees.join("python/TESTEE.toml");
+        readers.push(program("python", testees.join("python"), &testee)?);
     }
     for language in generated::languages()? {
         let copy = folder.join(&language);
-        if !generated::build(&language, &copy)? {
-            println!("skipped: the generated reader in {language}");
-            continue;
+        if generated::build(&language, &copy)? {
+            let (name, testee) = (format!("generated {language}"), copy.join("TESTEE.toml"));
+            readers.push(program(&name, copy, &testee)?);
         }
-        let testee = fs::read_to_string(copy.join("TESTEE.toml"))?;
-        let testee: Testee = toml::from_str(&testee).map_err(io::Error::other)?;
-        let mut command = testee.serve.read.into_iter().map(OsString::from);
-        let program = command.next().ok_or(io::ErrorKind::InvalidInput)?;
-        let program = match program.to_str().and_then(|name| name.strip_prefix("./")) {
-            Some(name) => copy.join(name).into(),
-            None => program,
-        };
-        let command = std::iter::once(program).chain(command).collect();
-        add(&format!("generated {language}"), command, Some(copy));
     }
     Ok(readers)
 }

@@ -21,7 +21,6 @@
 mod layer;
 mod recovering;
 mod sectors;
-mod small;
 mod writing;
 
 use std::{fmt, io};

@@ -25,8 +25,6 @@ const EVENTS: u64 = 90;
 const HEADER: u64 = 64;
 /// The size of an index event in bytes.
 const EVENT: u64 = 32;
-/// The size of a detail's header in bytes.
-const DETAIL: u64 = 24;
 /// The size of a kill journal's header in bytes.
 const RING: u64 = 128;
 /// The numbers of events and details in the files if the rest are in a kill journal.
@@ -162,13 +160,9 @@ impl Session {
                 details.clone().placeholder().without_footer(),
             )
         };
-        let mut start = HEADER;
-        let place = |record: &DetailRecord| {
-            let place = start..start + DETAIL + record.payload.len() as u64;
-            start = place.end;
-            (record.clone(), place)
-        };
-        let places: Vec<_> = details.events.iter().map(place).collect();
+        let ends = details.places();
+        let places = ends.windows(2).map(|ends| ends[0]..ends[1]);
+        let places: Vec<_> = details.events.iter().cloned().zip(places).collect();
         let (mut in_ring, mut areas) = (Vec::new(), Vec::new());
         if state == State::Ring {
             let (events, details) = IN_FILES;

@@ -6,7 +6,7 @@ use std::io;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 use std::process::Command;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use atf::detail::DetailReader;
 use atf::index::IndexReader;
@@ -14,12 +14,13 @@ use atf::manifest::Manifest;
 use atf::rewrite::{RecoverOptions, recover};
 use atf::session::MANIFEST_FILE;
 use atf::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE, ThreadReader};
-use atf::write::{Detail, Disk, Durability, SessionWriter, Storage, WriteOptions};
+use atf::write::{
+    Detail, Disk, Durability, Memory, SessionWriter, Storage, StorageFile, WriteOptions,
+};
 use atf::{Completeness, ErrorKind, Wire};
 use atf_fuzz::scratch;
 use tempfile::TempDir;
 
-use super::small::small_disk;
 use super::{FAULTS, Fault, Layer, Plan, Tally, code};
 use crate::crashes::plain_event as event;
 
@@ -260,6 +261,52 @@ pub fn disk_full_in_memory() -> Tally {
         }
     }
     tally
+}
+
+/// Returns in-memory files with limited total size. Existing bytes can always be overwritten.
+fn small_disk(space: u64) -> Memory {
+    let memory = Memory::new();
+    let left = Arc::new(Mutex::new(space));
+    memory.wrap(move |_, file| {
+        let (size, left) = (0, Arc::clone(&left));
+        Box::new(SmallFile { file, size, left })
+    });
+    memory
+}
+
+#[derive(Debug)]
+struct SmallFile {
+    file: Box<dyn StorageFile>,
+    size: u64,
+    left: Arc<Mutex<u64>>,
+}
+
+impl StorageFile for SmallFile {
+    fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<usize> {
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let free = self.size.saturating_sub(offset) + *left;
+        let fits = usize::try_from(free).unwrap_or(usize::MAX).min(bytes.len());
+        if fits == 0 && !bytes.is_empty() {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        let written = self.file.write_at(offset, &bytes[..fits])?;
+        let end = offset + written as u64;
+        *left -= end.saturating_sub(self.size);
+        self.size = self.size.max(end);
+        Ok(written)
+    }
+
+    fn set_size(&mut self, size: u64) -> io::Result<()> {
+        self.file.set_size(size)?;
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        *left += self.size.saturating_sub(size);
+        self.size = size;
+        Ok(())
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.file.sync()
+    }
 }
 
 /// Writes and recovers a session on disks of 1 to `sizes` pages. Returns `None` if no disk can be

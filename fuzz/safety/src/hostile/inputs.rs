@@ -137,13 +137,7 @@ fn index_of(size: usize, event: impl Fn(u64) -> EventRecord) -> Files {
 }
 
 fn event(seq: u64, kind: u8, function_id: u64) -> EventRecord {
-    EventRecord {
-        timestamp_ns: 1_000_000 + seq,
-        function_id,
-        kind,
-        depth: 1,
-        detail_seq: None,
-    }
+    EventRecord::new(1_000_000 + seq, function_id, kind, None)
 }
 
 /// Makes every other event consist of zeros.
@@ -165,19 +159,12 @@ fn footers(size: usize) -> Files {
 }
 
 fn back_in_time(size: usize) -> Files {
-    let event = |seq| EventRecord {
-        timestamp_ns: u64::MAX - seq,
-        ..event(seq, 1, 7)
-    };
-    index_of(size, event)
+    index_of(size, |seq| EventRecord::new(u64::MAX - seq, 7, 1, None))
 }
 
 /// Makes all events link to the same detail.
 fn links_to_one(size: usize) -> Files {
-    let event = |seq| EventRecord {
-        detail_seq: Some(0),
-        ..event(seq, 1, 7)
-    };
+    let event = |seq: u64| EventRecord::new(1_000_000 + seq, 7, 1, Some(0));
     let mut files = index_of(size, event);
     files.push((
         DETAIL.into(),
@@ -211,13 +198,7 @@ fn with_details(detail: Vec<u8>, events: u64) -> Files {
 }
 
 fn record(seq: u64, payload: usize) -> DetailRecord {
-    let payload = vec![0; payload];
-    DetailRecord {
-        event_type: 3,
-        index_seq: seq,
-        timestamp: 1_000_000 + seq,
-        payload,
-    }
+    DetailRecord::new(3, seq, 1_000_000 + seq, vec![0; payload])
 }
 
 /// Makes as many details as possible, with payloads of `payload` bytes.
