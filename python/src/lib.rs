@@ -14,7 +14,6 @@
     clippy::unwrap_used
 )]
 
-mod archive;
 mod error;
 mod options;
 mod session;
@@ -27,8 +26,8 @@ use pyo3::prelude::*;
 fn _atf(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<session::Session>()?;
     module.add_class::<table::Table>()?;
-    module.add_function(wrap_pyfunction!(archive::pack, module)?)?;
-    module.add_function(wrap_pyfunction!(archive::unpack, module)?)?;
+    module.add_function(wrap_pyfunction!(session::pack, module)?)?;
+    module.add_function(wrap_pyfunction!(session::unpack, module)?)?;
     module.add_function(wrap_pyfunction!(session::open, module)?)?;
     module.add_function(wrap_pyfunction!(session::open_all, module)?)?;
     module.add_function(wrap_pyfunction!(session::check, module)?)

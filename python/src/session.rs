@@ -1,10 +1,10 @@
-//! Sessions.
+//! Sessions and archives.
 
 use std::path::PathBuf;
 
 use atf::rewrite::{RecoverOptions, recover};
 use atf::session::ThreadEntry;
-use atf_tables::{Error, Options, Table as Kind, Written, write_files};
+use atf_tables::{Error, Options, Packed, Table as Kind, Unpacked, Written, write_files};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -45,7 +45,7 @@ pub(crate) fn check(py: Python<'_>, paths: Vec<PathBuf>, read: ReadOptions) -> P
 }
 
 /// Describes the files that were written.
-pub(crate) fn files_dict(py: Python<'_>, written: Written) -> PyResult<Bound<'_, PyDict>> {
+fn files_dict(py: Python<'_>, written: Written) -> PyResult<Bound<'_, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("folders", written.folders)?;
     dict.set_item("files", written.files)?;
@@ -118,4 +118,47 @@ impl Session {
         dict.set_item("text", report.to_string())?;
         Ok(dict)
     }
+}
+
+/// Packs a session.
+#[pyfunction]
+pub(crate) fn pack<'py>(
+    py: Python<'py>,
+    session: PathBuf,
+    archive: PathBuf,
+    host: Option<&str>,
+    name: Option<&str>,
+    tables: Option<Vec<String>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let packed = py.detach(|| {
+        let named = |names: Vec<String>| names.iter().map(|name| table(name)).collect();
+        let tables: Option<Result<Vec<Kind>, Error>> = tables.map(named);
+        let tables = tables.transpose()?;
+        atf_tables::pack(session, archive, host, name, tables.as_deref())
+    });
+    let Packed { written, bytes, .. } = packed.map_err(|error| exception(py, &error))?;
+    let dict = files_dict(py, written)?;
+    dict.set_item("session_bytes", bytes.total())?;
+    dict.set_item("from_tables", bytes.from_tables)?;
+    dict.set_item("header_footer", bytes.header_footer)?;
+    dict.set_item("other", bytes.other)?;
+    dict.set_item("unreproduced", bytes.unreproduced)?;
+    Ok(dict)
+}
+
+/// Unpacks a session.
+#[pyfunction]
+pub(crate) fn unpack<'py>(
+    py: Python<'py>,
+    archive: PathBuf,
+    session: PathBuf,
+    host: Option<&str>,
+    name: Option<&str>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let unpacked = py.detach(|| atf_tables::unpack(archive, session, host, name));
+    let Unpacked { files, bytes, .. } = unpacked.map_err(|error| exception(py, &error))?;
+    let dict = PyDict::new(py);
+    dict.set_item("files", files)?;
+    dict.set_item("bytes", bytes)?;
+    Ok(dict)
 }

@@ -47,13 +47,19 @@ impl Context {
         Ok(TempDir::new_in(self.folder.path())?)
     }
 
-    /// Begins a row: a piece of work, and the work it is compared with.
-    pub(crate) fn row(&mut self, work: impl Into<String>, baseline: &'static str) -> Row<'_> {
+    /// Begins a row: a piece of work, the work it is compared with, and the speed that it should
+    /// reach, as a multiple of the other's.
+    pub(crate) fn row(
+        &mut self,
+        work: impl Into<String>,
+        baseline: &'static str,
+        goal: f64,
+    ) -> Row<'_> {
         Row {
             context: self,
             work: work.into(),
             baseline,
-            goal: None,
+            goal,
             time: Time::Wall,
             amount: Amount::Each(1, "run"),
         }
@@ -67,19 +73,12 @@ pub(crate) struct Row<'c> {
     context: &'c mut Context,
     work: String,
     baseline: &'static str,
-    goal: Option<f64>,
+    goal: f64,
     time: Time,
     amount: Amount,
 }
 
 impl Row<'_> {
-    /// Sets the speed that the work should reach, as a multiple of the baseline's. Without a goal,
-    /// the row is a bound: work that no program can avoid.
-    pub(crate) fn goal(mut self, goal: f64) -> Self {
-        self.goal = Some(goal);
-        self
-    }
-
     pub(crate) fn cpu(mut self) -> Self {
         self.time = Time::Cpu;
         self
@@ -105,16 +104,17 @@ impl Row<'_> {
     ) -> Result<()> {
         let comparison = compare(self.context.pairs, self.time, ours, baseline)?;
         let ratio = comparison.ratio();
-        let verdict = match self.goal {
-            None => "bound",
-            Some(goal) if ratio.low >= goal => "yes",
-            Some(goal) if ratio.high < goal => "below",
-            Some(_) => "unsure",
+        let verdict = if ratio.low >= self.goal {
+            "yes"
+        } else if ratio.high < self.goal {
+            "below"
+        } else {
+            "unsure"
         };
         let cells = [
             self.work,
             self.baseline.to_owned(),
-            self.goal.map_or("–".to_owned(), |goal| format!("≥ {goal}")),
+            format!("≥ {}", self.goal),
             format!(
                 "{:.2} ({:.2} to {:.2})",
                 ratio.median, ratio.low, ratio.high
@@ -124,5 +124,16 @@ impl Row<'_> {
         ];
         self.context.report.add(cells);
         Ok(())
+    }
+}
+
+/// Returns the default folder for the benchmarks, which is in memory if the system has such a
+/// folder.
+pub(crate) fn memory_folder() -> PathBuf {
+    let shm = Path::new("/dev/shm");
+    if shm.is_dir() {
+        shm.to_path_buf()
+    } else {
+        std::env::temp_dir()
     }
 }

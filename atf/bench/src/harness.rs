@@ -93,6 +93,11 @@ pub(crate) fn checked<T: PartialEq, E: Into<Box<dyn std::error::Error>>>(
     }
 }
 
+/// Returns how many threads can run at once.
+pub(crate) fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 fn once(time: Time, mut work: impl FnMut(&mut Stopwatch) -> Result<()>) -> Result<Duration> {
     let mut stopwatch = Stopwatch {
         time,

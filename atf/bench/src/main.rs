@@ -4,7 +4,6 @@ mod context;
 mod growth;
 mod harness;
 mod input;
-mod machine;
 mod rows;
 mod table;
 
@@ -76,10 +75,10 @@ fn run(options: &Options) -> Result<()> {
         eprintln!("warning: not a release build, so the figures are meaningless");
     }
     let folder = options.folder.clone();
-    let folder = folder.unwrap_or_else(machine::memory_folder);
+    let folder = folder.unwrap_or_else(context::memory_folder);
     let shrink = if options.quick { 20 } else { 1 };
     let mut context = Context::new(&folder, options.pairs, shrink)?;
-    table::say(&machine::name());
+    table::say(&table::machine());
     for (name, group) in GROUPS {
         if options.groups.is_empty() || options.groups.iter().any(|it| it == name) {
             group(&mut context)?;

@@ -1,10 +1,11 @@
 //! The tables, for a terminal and as Markdown.
 
 use std::fmt::Write as _;
+use std::fs;
 use std::io::{self, Write as _};
 use std::time::Duration;
 
-use crate::machine;
+use crate::harness::cores;
 
 /// The amount of work in one run, to compute its cost.
 #[derive(Debug, Clone, Copy)]
@@ -76,7 +77,7 @@ impl Report {
                 text,
                 "\nMedian (and its 95 % interval) of interleaved pairs on {}. A goal counts as reached \
                  only if the whole interval reaches it.\n",
-                machine::name(),
+                machine(),
             );
         }
         if !self.growth.is_empty() {
@@ -94,6 +95,23 @@ fn line(text: &mut String, cells: &[impl AsRef<str>]) {
         let _ = write!(text, "| {} ", cell.as_ref());
     }
     text.push_str("|\n");
+}
+
+/// Returns the CPU's name and the number of cores, for the table's caption.
+pub(crate) fn machine() -> String {
+    let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let field = |name: &str| {
+        let line = info.lines().find(|line| line.starts_with(name))?;
+        Some(line.split_once(':')?.1.trim().to_owned())
+    };
+    let model = field("model name").unwrap_or_else(|| std::env::consts::ARCH.to_owned());
+    let generation = match (field("cpu family"), field("model\t")) {
+        (Some(family), Some(number)) => format!(" (family {family}, model {number})"),
+        _ => String::new(),
+    };
+    let cores = cores();
+    let os = std::env::consts::OS;
+    format!("{model}{generation}, {cores} cores, {os}")
 }
 
 /// Reports that work was not timed, and why.

@@ -9,11 +9,10 @@ use atf::thread::ThreadReader;
 
 use crate::boundary;
 use crate::event::AtfDetailEvent;
-use crate::file::{AtfChecksum, AtfFileInfo, known};
 use crate::handle::{self, Handle, Object, give};
 use crate::memory::{self, Plain, output, put, put_sized};
 use crate::options::open_options;
-use crate::reader::{Problems, reader_functions};
+use crate::reader::{AtfChecksum, AtfFileInfo, Problems, known, reader_functions};
 use crate::status::{AtfStatus, Failure, Outcome};
 
 /// `AtfDetailReader`.

@@ -1,7 +1,5 @@
 //! Events for C, the same for both wire versions.
 
-use std::mem::size_of;
-
 use atf::detail::DetailEvent;
 use atf::index::IndexEvent;
 
@@ -35,8 +33,6 @@ pub struct AtfEvent {
 
 /// The depth of events of wire version 2, which does not record it.
 const NO_DEPTH: u32 = u32::MAX;
-
-const _: () = assert!(size_of::<AtfEvent>() == 64);
 
 impl AtfEvent {
     #[inline]
@@ -79,8 +75,6 @@ pub struct AtfDetailEvent {
     /// 0; for later versions.
     pub reserved: [u64; 2],
 }
-
-const _: () = assert!(size_of::<AtfDetailEvent>() == 64);
 
 impl From<DetailEvent> for AtfDetailEvent {
     fn from(event: DetailEvent) -> Self {

@@ -78,14 +78,9 @@ pub(crate) unsafe fn with<T: Object + Sync, R>(
 ) -> Outcome<R> {
     // SAFETY: guaranteed by this function's caller.
     let handle = unsafe { open(handle) }?;
-    let spoil = Spoil::new(handle);
-    let object = handle.object.get().cast::<T>();
     // SAFETY: the tag proves that the object exists; the caller guarantees that no thread changes
     // it.
-    let object = unsafe { &*object };
-    let result = body(object);
-    std::mem::forget(spoil);
-    result
+    guarded(handle, |object| body(unsafe { &*object }))
 }
 
 /// Returns what `body` returns, or `fallback` on failure.
@@ -169,41 +164,9 @@ pub(crate) unsafe fn with_mut<T: Object, R>(
 ) -> Outcome<R> {
     // SAFETY: guaranteed by this function's caller.
     let handle = unsafe { open(handle) }?;
-    let spoil = Spoil::new(handle);
-    let object = handle.object.get().cast::<T>();
     // SAFETY: the tag proves that the object exists; the caller guarantees that no other thread
     // uses it.
-    let object = unsafe { &mut *object };
-    let result = body(object);
-    std::mem::forget(spoil);
-    result
-}
-
-/// Like [`with_mut`], but returns `None` if the handle is not open.
-///
-/// # Safety
-///
-/// As for [`with_mut`].
-#[inline]
-pub(crate) unsafe fn quickly<T: Object, R>(
-    handle: *mut Handle<T>,
-    body: impl FnOnce(&mut T) -> Option<R>,
-) -> Option<R> {
-    let tag = handle.cast::<Tag>();
-    if handle.is_null() || !tag.is_aligned() {
-        return None;
-    }
-    // SAFETY: it is aligned, and the caller guarantees that 8 bytes can be read there.
-    unsafe { &*tag }.check_open(T::TAG).ok()?;
-    // SAFETY: only `give` writes this tag, before an object of this type; the caller guarantees
-    // that the handle is not closed during its use.
-    let handle = unsafe { &*handle };
-    let spoil = Spoil::new(handle);
-    // SAFETY: the tag proves that the object exists; the caller guarantees that no other thread
-    // uses it.
-    let result = body(unsafe { &mut *handle.object.get().cast::<T>() });
-    std::mem::forget(spoil);
-    result
+    guarded(handle, |object| body(unsafe { &mut *object }))
 }
 
 /// Closes a handle and takes its object. Returns `None` for null, and if a panic left the object
@@ -267,26 +230,22 @@ unsafe fn tag<'a, T: Object>(handle: *const Handle<T>) -> Outcome<&'a Tag> {
     Ok(unsafe { &*tag })
 }
 
+/// Passes a handle's object to `body`. If `body` panics, the handle becomes unusable.
+#[inline]
+fn guarded<T: Object, R>(handle: &Handle<T>, body: impl FnOnce(*mut T) -> R) -> R {
+    let spoil = Spoil(handle);
+    let result = body(handle.object.get().cast());
+    std::mem::forget(spoil);
+    result
+}
+
 /// A guard that marks a handle as spoilt when a panic unwinds past the guard.
-struct Spoil<'a> {
-    tag: &'a Tag,
-    kind: u64,
-}
+struct Spoil<'a, T: Object>(&'a Handle<T>);
 
-impl<'a> Spoil<'a> {
-    #[inline]
-    fn new<T: Object>(handle: &'a Handle<T>) -> Self {
-        Self {
-            tag: &handle.tag,
-            kind: T::TAG,
-        }
-    }
-}
-
-impl Drop for Spoil<'_> {
+impl<T: Object> Drop for Spoil<'_, T> {
     #[cold]
     fn drop(&mut self) {
-        self.tag.spoil(self.kind);
+        self.0.tag.spoil(T::TAG);
     }
 }
 

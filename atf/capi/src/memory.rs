@@ -1,7 +1,7 @@
 //! Memory that belongs to C: strings, arrays and output pointers.
 
 use std::ffi::{CStr, c_char};
-use std::mem::{self, MaybeUninit, size_of};
+use std::mem::{self, MaybeUninit};
 use std::path::Path;
 
 use crate::status::{AtfStatus, Failure, Outcome};

@@ -1,6 +1,5 @@
 //! How files are written and opened.
 
-use std::mem::size_of;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -38,8 +37,6 @@ pub struct AtfWriteOptions {
     /// Size of each file's buffer in bytes.
     pub buffer_size: u64,
 }
-
-const _: () = assert!(size_of::<AtfWriteOptions>() == 24);
 
 // SAFETY: `repr(C)`, and all members are numbers.
 unsafe impl Plain for AtfWriteOptions {}

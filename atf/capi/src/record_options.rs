@@ -1,6 +1,5 @@
 //! Options and results of a recording: `atf_record.h`.
 
-use std::mem::size_of;
 use std::time::Duration;
 
 use atf_record::{Lanes, Overflow, RecordOptions, RecordSummary, Segment, Window};
@@ -47,8 +46,6 @@ pub struct AtfRecordOptions {
     /// 0.
     pub reserved: [u8; 7],
 }
-
-const _: () = assert!(size_of::<AtfRecordOptions>() == 96);
 
 /// The `ring_payload_size` that leaves no room for payloads.
 const NO_PAYLOADS: u64 = u64::MAX;
@@ -161,8 +158,6 @@ pub struct AtfRecordSummary {
     /// Threads whose rings were smaller because of `ring_memory`.
     pub smaller_rings: u64,
 }
-
-const _: () = assert!(size_of::<AtfRecordSummary>() == 80);
 
 // SAFETY: `repr(C)`, and all members are numbers.
 unsafe impl Plain for AtfRecordSummary {}

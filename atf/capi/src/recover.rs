@@ -1,7 +1,6 @@
 //! Recovers a crashed session into a finalized copy.
 
 use std::ffi::{CString, c_char};
-use std::mem::size_of;
 
 use atf::manifest::Manifest;
 use atf::rewrite::{RecoverOptions, recover};
@@ -26,8 +25,6 @@ pub struct AtfRecoverOptions {
     /// The path of another run's `manifest.json` to take modules and symbols from; may be null.
     pub symbols_path: *const c_char,
 }
-
-const _: () = assert!(size_of::<AtfRecoverOptions>() == 8 + size_of::<usize>());
 
 // SAFETY: `repr(C)`, and all members are numbers or raw pointers, for which any bytes are valid.
 unsafe impl Plain for AtfRecoverOptions {}

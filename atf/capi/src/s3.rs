@@ -3,7 +3,8 @@
 //! If a function cannot return an error, the writer keeps the error
 //! ([`atf_writer_error`](crate::writer::atf_writer_error)), the thread keeps it
 //! ([`atf_last_error_status`](crate::last_error::atf_last_error_status)), and a warning reports it
-//! ([`warning`]). None of these functions ends the traced program, except as described in `atf.h`.
+//! ([`atf_writer_set_warning_callback`](crate::thread_writer::atf_writer_set_warning_callback)).
+//! None of these functions ends the traced program, except as described in `atf.h`.
 
 use std::ffi::c_char;
 
@@ -17,8 +18,9 @@ use crate::handle::{self, Handle};
 use crate::memory::{self, ensure};
 use crate::options::default_options;
 use crate::status::{AtfStatus, Failure, Outcome};
-use crate::thread_writer::{AtfThreadWriter, Writer, using_with_warnings, write_quickly};
-use crate::warning;
+use crate::thread_writer::{
+    AtfThreadWriter, Writer, using_with_warnings, value_with_warnings, write_quickly,
+};
 use crate::writer::event;
 
 /// The number for "no detail", which is also returned on an error.
@@ -44,7 +46,7 @@ pub unsafe extern "C" fn atf_writer_create(
         let writer = ThreadWriter::create(folder, thread_id, &options)?;
         Ok(Handle::give(Writer::new(writer)))
     };
-    warning::value(std::ptr::null_mut(), |warnings| {
+    value_with_warnings(std::ptr::null_mut(), |warnings| {
         make().map_err(|failure| warnings.add(failure))
     })
 }
@@ -100,7 +102,7 @@ unsafe fn write_and_report(
     detail_seq: u32,
 ) -> u32 {
     let event = event(timestamp_ns, function_id, event_kind, call_depth);
-    warning::value(NONE, |warnings| {
+    value_with_warnings(NONE, |warnings| {
         let detail_seq = (detail_seq != NONE).then_some(detail_seq.into());
         let body = |this: &mut Writer| {
             // Wire version 2 allows more events than this function can return.
@@ -128,7 +130,7 @@ pub unsafe extern "C" fn atf_write_detail_event(
     timestamp_ns: u64,
     payload: *const DetailFunctionPayload,
 ) {
-    warning::value((), |warnings| {
+    value_with_warnings((), |warnings| {
         let body = |this: &mut Writer| {
             // SAFETY: guaranteed by this function's caller.
             let payload = unsafe { with_stack(payload) }?;
@@ -147,7 +149,7 @@ pub unsafe extern "C" fn atf_write_detail_event(
 /// As for [`atf_write_index_event`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_writer_finalize(writer: *mut AtfThreadWriter) {
-    warning::value((), |warnings| {
+    value_with_warnings((), |warnings| {
         let body = |this: &mut Writer| {
             let finalized = this.finalize();
             this.warn_of_unreported();
@@ -165,7 +167,7 @@ pub unsafe extern "C" fn atf_writer_finalize(writer: *mut AtfThreadWriter) {
 /// `writer` is null or a handle, and no other thread uses it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_writer_close(writer: *mut AtfThreadWriter) {
-    warning::value((), |warnings| {
+    value_with_warnings((), |warnings| {
         // SAFETY: guaranteed by this function's caller.
         let Some(mut this) = unsafe { handle::close(writer) }? else {
             return Ok(());

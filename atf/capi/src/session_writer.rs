@@ -1,7 +1,6 @@
 //! Writing a session: its threads and its manifest.
 
 use std::ffi::{CString, c_char};
-use std::mem::size_of;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -108,8 +107,6 @@ pub struct AtfSessionTotals {
     /// The latest last timestamp in nanoseconds, or 0 if there are no events.
     pub time_end_ns: u64,
 }
-
-const _: () = assert!(size_of::<AtfSessionTotals>() == 48);
 
 // SAFETY: `repr(C)`, and all members are numbers.
 unsafe impl Plain for AtfSessionTotals {}

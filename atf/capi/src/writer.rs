@@ -1,7 +1,6 @@
 //! Writing a thread.
 
 use std::ffi::{c_char, c_void};
-use std::mem::size_of;
 
 use atf::write::{Detail, Event, Link, ThreadSummary, ThreadWriter};
 
@@ -10,8 +9,7 @@ use crate::handle::{self, give};
 use crate::memory::{self, Plain, check_offer, ensure, offer_sized, put, reserved_are_0};
 use crate::options::{AtfWriteOptions, write_options};
 use crate::status::{AtfStatus, Failure, Outcome};
-use crate::thread_writer::{AtfThreadWriter, Writer, using, write_quickly};
-use crate::warning;
+use crate::thread_writer::{AtfThreadWriter, Writer, status_with_warnings, using, write_quickly};
 
 /// `AtfDetail`: registers and stack at an event, or any other payload for it.
 #[repr(C)]
@@ -88,8 +86,6 @@ pub struct AtfThreadSummary {
     /// Details that were reserved but are not in `detail.atf`.
     pub dropped_details: u64,
 }
-
-const _: () = assert!(size_of::<AtfThreadSummary>() == 48);
 
 // SAFETY: `repr(C)`, and all members are numbers.
 unsafe impl Plain for AtfThreadSummary {}
@@ -316,7 +312,7 @@ pub unsafe extern "C" fn atf_writer_finish(
     summary: *mut AtfThreadSummary,
     summary_size: usize,
 ) -> AtfStatus {
-    warning::status(|warnings| {
+    status_with_warnings(|warnings| {
         check_offer(summary, summary_size)?;
         let body = |this: &mut Writer| {
             let made = this.finalize().map_err(|failure| this.keep(failure));

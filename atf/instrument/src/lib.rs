@@ -69,7 +69,6 @@
 
 mod aside;
 mod capture;
-mod crash;
 mod functions;
 mod guest;
 pub mod hook;

@@ -11,7 +11,6 @@ use atf::write::Event;
 use atf_record::{LossCounter, ThreadRecorder};
 
 use crate::capture::{Capture, Registers};
-use crate::crash::HandlerStack;
 use crate::guest::{Errno, keep_errno};
 use crate::lifecycle;
 use crate::marks::Marks;
@@ -19,6 +18,7 @@ use crate::memory;
 use crate::modules::Range;
 use crate::process::{self, Process};
 use crate::thread::{self, AtEnd};
+use crate::trigger::HandlerStack;
 use crate::tsan;
 
 /// The maximum number of tracked frames; fewer if there is no memory. Functions left by `longjmp`

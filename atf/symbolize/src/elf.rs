@@ -1,5 +1,8 @@
 //! ELF files.
 
+use std::io::{self, Read as _};
+
+use lzma_rust2::XzReader;
 use object::elf;
 use object::read::ReadRef;
 use object::read::elf::{
@@ -8,12 +11,21 @@ use object::read::elf::{
 use object::{Endianness, SectionIndex};
 
 use crate::debug_link::DebugLink;
-use crate::file::{Binding, Fault, Parts, Symbol, reserve};
-use crate::raw::Raw;
-use crate::unpack::unpack;
+use crate::file::{Binding, Fault, Parts, Raw, Symbol, reserve};
 
 /// The page size to which the base address is rounded down.
 const PAGE: u64 = 0x1000;
+
+/// The maximum size of the file in `.gnu_debugdata`: 256 MiB. Decompressing 100 MiB takes about a
+/// second.
+const LARGEST: usize = 256 << 20;
+
+/// The maximum ratio of that file's size to the section's size. Symbol tables reach about 10, files
+/// of zeros 7000.
+const RATIO: usize = 100;
+
+/// The memory in KiB that the decompressor may take: twice what `xz -9` needs.
+const MEMORY: u32 = 128 << 10;
 
 pub(crate) fn read<Elf: FileHeader<Endian = Endianness>>(data: Parts<'_>) -> Result<Raw, Fault> {
     let header = Elf::parse(data)?;
@@ -65,6 +77,22 @@ fn mini<Elf: FileHeader<Endian = Endianness>>(
     functions::<Elf, _>(&*file, elf::SHT_SYMTAB, loaded, raw).map_err(in_it)?;
     raw.has_statics = raw.symbols.len() > before;
     Ok(())
+}
+
+/// Decompresses the file in `.gnu_debugdata`.
+fn unpack(packed: &[u8]) -> Result<Vec<u8>, Fault> {
+    let limit = LARGEST.min(packed.len().saturating_mul(RATIO));
+    let reader = XzReader::new_mem_limit(packed, false, MEMORY);
+    let mut reader = reader.take((limit as u64).saturating_add(1));
+    let mut file = Vec::new();
+    match reader.read_to_end(&mut file) {
+        Ok(size) if size <= limit => Ok(file),
+        Ok(_) => Err(Fault::Malformed(format!(
+            "decompresses to more than {limit} bytes"
+        ))),
+        Err(error) if error.kind() == io::ErrorKind::OutOfMemory => Err(Fault::Memory),
+        Err(error) => Err(Fault::Malformed(error.to_string())),
+    }
 }
 
 /// Adds the functions in an ELF file's table of this type. Addresses outside the loaded segments

@@ -46,13 +46,9 @@ mod elf;
 mod error;
 mod file;
 mod filter;
-mod known;
 mod macho;
-mod names;
-mod raw;
 mod search;
 mod table;
-mod unpack;
 
 pub use demangle::{STACK, Spawn};
 pub use error::{Error, ErrorKind, LIMIT};

@@ -5,8 +5,7 @@ use object::macho;
 use object::read::ReadRef;
 use object::read::macho::{MachHeader, Nlist, Section, Segment};
 
-use crate::file::{Binding, Fault, Parts, Symbol, reserve};
-use crate::raw::Raw;
+use crate::file::{Binding, Fault, Parts, Raw, Symbol, reserve};
 
 /// The maximum number of sections that symbols can refer to.
 const MOST_SECTIONS: usize = 255;

@@ -1,18 +1,21 @@
-//! Finds a module's file.
+//! Finds a module's file, and keeps what is known about the files that a search has read.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs;
 use std::io;
 use std::iter;
 use std::path::{Path, PathBuf};
 
-use crate::debug_link::DebugLink;
+use crate::debug_link::{DebugLink, checksum_of};
 use crate::demangle::{self, Budget, Spawn};
 use crate::error::{Error, ErrorKind};
-use crate::known::{Identity, KnownFiles};
 use crate::table::SymbolTable;
 
 /// The folder in which distributions install the debug information of their packages.
 const SYSTEM: &str = "/usr/lib/debug";
+
+/// How many bytes of tables are kept, so that most files are read once.
+const KEPT: usize = 256 << 20;
 
 /// The places to search for a module's file: its path and then, for each folder `DIR` and for
 /// `/usr/lib/debug`, `DIR/path`, `DIR/name` and `DIR/.build-id/ab/cdef….debug`.
@@ -27,12 +30,9 @@ pub struct Search {
     budget: Budget,
 }
 
-/// A file that may have the module's functions.
-struct Candidate {
-    path: PathBuf,
-    /// The checksum that a debug file must have if the module has no build id.
-    checksum: Option<u32>,
-}
+/// A file that may have the module's functions, and the checksum that a debug file must have if the
+/// module has no build id.
+type Candidate = (PathBuf, Option<u32>);
 
 /// The result of a search.
 #[derive(Debug)]
@@ -125,11 +125,11 @@ impl Search {
         };
         let mut chosen = None;
         let path = path.filter(|path| !path.is_empty());
-        let own = path.map(Candidate::plain);
+        let own = path.map(|path| (PathBuf::from(path), None));
         let link = path.and_then(|path| known.link(Path::new(path)));
         // A file with all functions needs no debug file.
         let others = iter::once_with(|| self.candidates(path, build_id, link.as_ref())).flatten();
-        for Candidate { path, checksum } in own.into_iter().chain(others) {
+        for (path, checksum) in own.into_iter().chain(others) {
             match known.check(&path, build_id, checksum) {
                 Ok((file, has_statics)) if has_statics || chosen.is_none() => {
                     (chosen, found.path) = (Some(file), Some(path));
@@ -156,9 +156,7 @@ impl Search {
     ) -> Vec<Candidate> {
         let linked = |folder: &Path| {
             let link = link?;
-            let path = folder.join(&link.name);
-            let checksum = Some(link.checksum);
-            Some(Candidate { path, checksum })
+            Some((folder.join(&link.name), Some(link.checksum)))
         };
         let mut all = Vec::new();
         if let Some(beside) = path.and_then(|path| Path::new(path).parent()) {
@@ -169,8 +167,8 @@ impl Search {
             if let Some(path) = path {
                 let below = folder.join(path.trim_start_matches('/'));
                 let name = path.rsplit(['/', '\\']).next();
-                all.push(Candidate::plain(&below));
-                all.extend(name.map(|name| Candidate::plain(folder.join(name))));
+                all.push((below.clone(), None));
+                all.extend(name.map(|name| (folder.join(name), None)));
                 all.extend(below.parent().and_then(linked));
                 all.extend(linked(folder));
             }
@@ -180,12 +178,12 @@ impl Search {
                 .and_then(|id| id.split_at_checked(2))
             {
                 let path = folder.join(format!(".build-id/{first}/{rest}.debug"));
-                all.push(Candidate::plain(path));
+                all.push((path, None));
             }
         }
         // Some of the paths may be the same, for example if a debug file has the module's name.
         let mut seen = HashSet::from([path.map(PathBuf::from).unwrap_or_default()]);
-        all.retain(|candidate| seen.insert(candidate.path.clone()));
+        all.retain(|(path, _)| seen.insert(path.clone()));
         all
     }
 }
@@ -204,19 +202,139 @@ impl Found {
     }
 }
 
-impl Candidate {
-    fn plain(path: impl Into<PathBuf>) -> Self {
-        let path = path.into();
-        let checksum = None;
-        Self { path, checksum }
-    }
-}
-
 fn is_absent(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
     )
+}
+
+/// A file, which has the same identity at all of its paths.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Identity {
+    /// The device and the inode.
+    #[cfg(unix)]
+    numbers: (u64, u64),
+    /// The path without symlinks.
+    #[cfg(not(unix))]
+    path: PathBuf,
+}
+
+impl Identity {
+    fn read(path: &Path) -> io::Result<Self> {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt as _;
+            let file = fs::metadata(path)?;
+            let numbers = (file.dev(), file.ino());
+            Ok(Self { numbers })
+        }
+        #[cfg(not(unix))]
+        {
+            let path = fs::canonicalize(path)?;
+            Ok(Self { path })
+        }
+    }
+}
+
+/// The files of a search. Each is read once, and once more if its table was not kept.
+struct KnownFiles {
+    spawn: Spawn,
+    budget: Budget,
+    files: HashMap<Identity, Result<KnownFile, Error>>,
+    kept_bytes: usize,
+}
+
+struct KnownFile {
+    build_id: Option<String>,
+    function_count: usize,
+    has_statics: bool,
+    link: Option<DebugLink>,
+    checksum: Option<Result<u32, Error>>,
+    table: Option<SymbolTable>,
+}
+
+impl KnownFiles {
+    fn new(spawn: Spawn, budget: Budget) -> Self {
+        Self {
+            spawn,
+            budget,
+            files: HashMap::new(),
+            kept_bytes: 0,
+        }
+    }
+
+    /// Checks that a file has functions, and this build id. The checksum is compared only if no
+    /// build id is given. Returns whether the functions include those that are not exported.
+    fn check(
+        &mut self,
+        path: &Path,
+        build_id: Option<&str>,
+        checksum: Option<u32>,
+    ) -> Result<(Identity, bool), Error> {
+        let (identity, file) = self.open(path)?;
+        let file = file.as_mut().map_err(|error| error.at(path))?;
+        let failed = |kind| Err(Error::new(path, kind));
+        if let Some(expected) = build_id {
+            if file.build_id.as_deref() != Some(expected) {
+                let (found, expected) = (file.build_id.clone(), expected.to_owned());
+                return failed(ErrorKind::OtherBuild { found, expected });
+            }
+        } else if let Some(expected) = checksum {
+            let found = file.checksum.get_or_insert_with(|| checksum_of(path));
+            if *found.as_ref().map_err(|error| error.at(path))? != expected {
+                return failed(ErrorKind::OtherChecksum);
+            }
+        }
+        match file.function_count {
+            0 => failed(ErrorKind::NoFunctions),
+            _ => Ok((identity, file.has_statics)),
+        }
+    }
+
+    /// Returns the debug file that a file names.
+    fn link(&mut self, path: &Path) -> Option<DebugLink> {
+        let (_, file) = self.open(path).ok()?;
+        file.as_ref().ok()?.link.clone()
+    }
+
+    /// Returns the functions of a file that was checked, for the last time.
+    fn take(&mut self, identity: &Identity, path: &Path) -> Result<SymbolTable, Error> {
+        let file = self.files.get_mut(identity);
+        let kept = file.and_then(|file| file.as_mut().ok()?.table.take());
+        match kept {
+            Some(table) => Ok(table),
+            None => SymbolTable::read_with(path, self.spawn, &self.budget),
+        }
+    }
+
+    fn open(&mut self, path: &Path) -> Result<(Identity, &mut Result<KnownFile, Error>), Error> {
+        let io = |error| Error::new(path, ErrorKind::Io(error));
+        let identity = Identity::read(path).map_err(io)?;
+        let left = KEPT.saturating_sub(self.kept_bytes);
+        let file = self.files.entry(identity.clone()).or_insert_with(|| {
+            let table = SymbolTable::read_with(path, self.spawn, &self.budget)?;
+            let file = KnownFile::new(table, left);
+            let kept = file.table.as_ref().map_or(0, SymbolTable::memory);
+            self.kept_bytes = self.kept_bytes.saturating_add(kept);
+            Ok(file)
+        });
+        Ok((identity, file))
+    }
+}
+
+impl KnownFile {
+    /// Keeps the table if it takes at most `left` bytes.
+    fn new(table: SymbolTable, left: usize) -> Self {
+        Self {
+            build_id: table.build_id().map(str::to_owned),
+            function_count: table.function_count(),
+            has_statics: table.has_statics(),
+            link: table.link().cloned(),
+            checksum: None,
+            table: Some(table).filter(|table| table.memory() <= left),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -225,8 +343,7 @@ mod tests {
 
     use atf_samples::files::ElfFile;
 
-    use super::Search;
-    use crate::known::KnownFiles;
+    use super::{KnownFiles, Search};
 
     #[test]
     fn a_file_is_read_once_even_if_many_modules_lead_to_it() {
@@ -250,8 +367,10 @@ mod tests {
             // The program has no build id, so it is refused here.
             let (found, file) = search.choose(Some(path), Some("00ff"), &mut known);
             assert_eq!((found.refused.len(), file), (1, None));
+            // Reading the file again would fail.
+            fs::write(path, "damaged").unwrap();
         }
-        assert_eq!(known.reads(), 1);
+        fs::write(path("first"), program.bytes()).unwrap();
         // A group of modules per file, and one of modules without a file.
         let mut groups = Vec::new();
         let modules = paths.iter().map(|path| (Some(path.as_str()), None));

@@ -11,11 +11,9 @@ use object::read::{FileKind, ReadCache, ReadRef as _};
 use object::{Endianness, elf, macho};
 
 use crate::debug_link::DebugLink;
-use crate::demangle::{Budget, Demangler, short, spawn};
+use crate::demangle::{Budget, Demangler, Spawn, short, spawn};
 use crate::error::{Error, ErrorKind, LIMIT};
-use crate::file::{Fault, Parts, Symbol, limit, reserve};
-use crate::names;
-use crate::raw::Raw;
+use crate::file::{self, Fault, Parts, Raw, Symbol, limit, reserve};
 
 /// The functions of an executable, a library, or a separate file with the debug information of
 /// either.
@@ -38,7 +36,7 @@ pub struct SymbolTable {
     functions: Vec<Symbol>,
     /// The functions' positions in `functions`, ordered by name.
     by_name: Vec<u32>,
-    names: names::Names,
+    names: file::Names,
     demangler: Demangler,
 }
 
@@ -107,12 +105,11 @@ impl SymbolTable {
     /// Fails if the file cannot be read, is not an ELF or Mach-O file, or is damaged. A file
     /// without functions is not an error.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, Error> {
-        let demangler = Demangler::new(spawn, Budget::new());
-        Self::read_with(path.as_ref(), demangler)
+        Self::read_with(path.as_ref(), spawn, &Budget::new())
     }
 
-    /// Like [`read`](Self::read), but with a given demangler.
-    pub(crate) fn read_with(path: &Path, demangler: Demangler) -> Result<Self, Error> {
+    /// Like [`read`](Self::read), but with a given way to demangle.
+    pub(crate) fn read_with(path: &Path, spawn: Spawn, budget: &Budget) -> Result<Self, Error> {
         let failed = |kind| Error::new(path, kind);
         let io = |error| failed(ErrorKind::Io(error));
         // Check first, because opening a pipe could block forever.
@@ -126,6 +123,7 @@ impl SymbolTable {
             cache: &cache,
             left: &left,
         };
+        let demangler = Demangler::new(spawn, budget.clone());
         let table = raw(parts).and_then(|raw| match raw {
             Some(raw) => Self::new(raw, demangler).map(Some),
             None => Ok(None),
@@ -319,7 +317,8 @@ mod tests {
     fn a_name_that_many_functions_share_is_kept_and_demangled_once() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("program");
-        let name = format!("_Z65520{}v", "f".repeat(65_520));
+        // The longest name that is read.
+        let name = format!("_Z65527{}v", "f".repeat(65_527));
         let file = ElfFile {
             functions: (0..100_000).map(|place| (place, 1)).collect(),
             strings: format!("\0{name}\0_Z1gv\0").into_bytes(),

@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use atf::manifest::{Module, Symbol};
 use atf::write::{Detail, SessionWriter, WriteOptions};
 use atf::{Arch, Clock, Os, Result};
 
@@ -33,29 +32,6 @@ impl Synth {
         ThreadEvents::new(self, Arc::new(self.program()), thread)
     }
 
-    /// Returns the program's modules, as listed in the manifest.
-    #[must_use]
-    pub fn modules(&self) -> Vec<Module> {
-        self.program().modules()
-    }
-
-    /// Returns the names of the program's functions, as listed in the manifest.
-    #[must_use]
-    pub fn symbols(&self) -> Vec<Symbol> {
-        self.program().symbols()
-    }
-
-    /// Returns the options for writing: Linux on arm64, no matter which machine generates the
-    /// trace.
-    #[must_use]
-    pub fn write_options(&self) -> WriteOptions {
-        WriteOptions::default()
-            .wire(self.wire)
-            .arch(Arch::ARM64)
-            .os(Os::LINUX)
-            .clock_type(Clock::BOOTTIME)
-    }
-
     /// Writes a session to `folder`, which must not contain one yet.
     ///
     /// # Errors
@@ -78,7 +54,13 @@ impl Synth {
         mut progress: impl FnMut(u64),
     ) -> Result<Written> {
         let program = Arc::new(self.program());
-        let session = SessionWriter::create(folder, &self.write_options())?;
+        // The trace does not depend on the machine that generates it.
+        let options = WriteOptions::default()
+            .wire(self.wire)
+            .arch(Arch::ARM64)
+            .os(Os::LINUX)
+            .clock_type(Clock::BOOTTIME);
+        let session = SessionWriter::create(folder, &options)?;
         session.set_modules(program.modules());
         session.set_symbols(program.symbols());
         let mut written = Written::default();

@@ -9,10 +9,8 @@ use atf::trace::Process;
 
 use crate::error::Error;
 use crate::options::Options;
-use crate::queue::Queue;
-use crate::rows::{Cell, Rows};
-use crate::stream::{Outcome, Source};
-use crate::thread::ThreadEvents;
+use crate::stream::{Cell, Outcome, Rows, Source};
+use crate::thread::{Queue, ThreadEvents};
 
 /// A thread with its open calls.
 struct Thread {

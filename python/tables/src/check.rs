@@ -10,8 +10,8 @@ use atf::check::{self, FileReport, Output};
 use crate::error::Error;
 use crate::names::Names;
 use crate::options::Options;
-use crate::rows::{Cell, Rows};
-use crate::stream::{Outcome, Source, Stream};
+use crate::stage;
+use crate::stream::{Cell, Outcome, Rows, Source, Stream};
 use crate::table::Table;
 
 /// Returns the table [`Check`](Table::Check) for files, threads, sessions, or folders that contain
@@ -30,11 +30,6 @@ pub fn check(paths: Vec<PathBuf>, options: &Options) -> Result<Stream, Error> {
     Ok(Stream::new(of_paths(paths), rows, options.problems, found))
 }
 
-enum State {
-    New(Vec<PathBuf>),
-    Checking(Receiver<Found>),
-}
-
 enum Found {
     File(FileReport),
     Unreadable(PathBuf, String),
@@ -43,32 +38,13 @@ enum Found {
 /// The maximum number of files whose results are waiting to be received.
 const WAITING: usize = 64;
 
-pub(crate) fn of_paths(paths: Vec<PathBuf>) -> Source {
-    let mut state = State::New(paths);
+pub(crate) fn of_paths(mut paths: Vec<PathBuf>) -> Source {
+    // `None` until the checking thread has been started.
+    let mut results: Option<Receiver<Found>> = None;
     Box::new(move |rows: &mut Rows, _: &mut Outcome| {
-        let results = match &mut state {
-            State::Checking(results) => results,
-            State::New(paths) => {
-                let at = paths.first().cloned().unwrap_or_default();
-                let (sender, results) = sync_channel(WAITING);
-                let paths = std::mem::take(paths);
-                let mut output = Sender {
-                    results: sender,
-                    is_done: false,
-                };
-                let work = move || {
-                    for path in &paths {
-                        check::check(path, &mut output);
-                    }
-                };
-                let spawned = thread::Builder::new().spawn(work);
-                spawned.map_err(|error| Error::Output {
-                    path: at,
-                    why: error.to_string(),
-                })?;
-                state = State::Checking(results);
-                return Ok(true);
-            }
+        let results = match &mut results {
+            Some(results) => results,
+            none => none.insert(start(std::mem::take(&mut paths))?),
         };
         // One file can break many rules, so a batch may have a few extra rows.
         while !rows.is_full() {
@@ -79,6 +55,24 @@ pub(crate) fn of_paths(paths: Vec<PathBuf>) -> Source {
         }
         Ok(true)
     })
+}
+
+/// Starts a thread that checks the paths.
+fn start(paths: Vec<PathBuf>) -> Result<Receiver<Found>, Error> {
+    let at = paths.first().cloned().unwrap_or_default();
+    let (sender, results) = sync_channel(WAITING);
+    let mut output = Sender {
+        results: sender,
+        is_done: false,
+    };
+    let work = move || {
+        for path in &paths {
+            check::check(path, &mut output);
+        }
+    };
+    let spawned = thread::Builder::new().spawn(work);
+    spawned.map_err(|error| stage::output(&at, error))?;
+    Ok(results)
 }
 
 /// Sends results as long as there is a receiver.

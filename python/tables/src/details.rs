@@ -4,10 +4,9 @@ use atf::detail::{DetailEvent, DetailReader, FunctionPayload};
 use atf::thread::ThreadReader;
 
 use crate::error::Error;
-use crate::queue::Queue;
-use crate::rows::{Cell, Rows};
-use crate::stream::{Outcome, Source};
+use crate::stream::{Cell, Outcome, Rows, Source};
 use crate::table::Table;
+use crate::thread::Queue;
 
 /// The maximum size in bytes of a payload in the table.
 const LONGEST: usize = 16 << 20;
@@ -30,7 +29,7 @@ pub(crate) fn details(mut queue: Queue, rows: &Rows) -> Source {
             };
             match entry.open() {
                 Ok(thread) => current = Some((entry.id(), thread, 0)),
-                Err(error) => outcome.add_of_thread(entry.id(), error),
+                Err(error) => outcome.add(Some(entry.id()), error),
             }
             return Ok(true);
         };
@@ -49,7 +48,7 @@ pub(crate) fn details(mut queue: Queue, rows: &Rows) -> Source {
             let event = match event {
                 Ok(event) => event,
                 Err(error) => {
-                    outcome.add_of_thread(*id, error);
+                    outcome.add(Some(*id), error);
                     break;
                 }
             };
@@ -58,11 +57,11 @@ pub(crate) fn details(mut queue: Queue, rows: &Rows) -> Source {
                 let payload = if wants_payloads {
                     read(detail, &event)
                 } else {
-                    Ok(Payload::Unread)
+                    Ok(Payload::default())
                 };
                 let payload = payload.unwrap_or_else(|error| {
-                    outcome.add_of_thread(*id, error);
-                    Payload::Unread
+                    outcome.add(Some(*id), error);
+                    Payload::default()
                 });
                 let time_ns = options.time(event.header.timestamp);
                 push((*id, time_ns), &event, &payload, rows)?;
@@ -70,24 +69,28 @@ pub(crate) fn details(mut queue: Queue, rows: &Rows) -> Source {
         }
         let problems = thread.problems().unwrap_or_else(|error| vec![error]);
         for error in problems {
-            outcome.add_of_thread(*id, error);
+            outcome.add(Some(*id), error);
         }
         current = None;
         Ok(true)
     })
 }
 
-enum Payload {
-    Function(Box<FunctionPayload>),
-    Opaque(Vec<u8>),
-    Unread,
+/// A payload; empty if it was not read.
+#[derive(Default)]
+struct Payload {
+    function: Option<FunctionPayload>,
+    /// The bytes of any other payload.
+    opaque: Option<Vec<u8>>,
 }
 
 fn read(detail: &DetailReader, event: &DetailEvent) -> atf::Result<Payload> {
-    if let Some(payload) = detail.function_payload(event)? {
-        return Ok(Payload::Function(Box::new(payload)));
-    }
-    detail.payload(event, LONGEST).map(Payload::Opaque)
+    let function = detail.function_payload(event)?;
+    let opaque = match function {
+        Some(_) => None,
+        None => Some(detail.payload(event, LONGEST)?),
+    };
+    Ok(Payload { function, opaque })
 }
 
 fn push(
@@ -96,11 +99,7 @@ fn push(
     payload: &Payload,
     rows: &mut Rows,
 ) -> Result<(), Error> {
-    let (function, bytes) = match payload {
-        Payload::Function(function) => (Some(function), None),
-        Payload::Opaque(bytes) => (None, Some(&bytes[..])),
-        Payload::Unread => (None, None),
-    };
+    let function = payload.function.as_ref();
     let [x0, x1, x2, x3, x4, x5, x6, x7] = match function {
         Some(function) => function.x_regs.map(Cell::from),
         None => [Cell::Null; 8],
@@ -125,6 +124,6 @@ fn push(
         function.map(|it| it.fp).into(),
         function.map(|it| it.sp).into(),
         function.map(|it| &it.stack[..]).into(),
-        bytes.into(),
+        payload.opaque.as_deref().into(),
     ])
 }

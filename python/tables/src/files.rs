@@ -9,9 +9,8 @@ use atf::session::ThreadEntry;
 use serde_json::Value;
 
 use crate::error::{Error, Incomplete};
-use crate::losses;
 use crate::options::{AtEnd, Options};
-use crate::session::Session;
+use crate::session::{self, Session};
 use crate::stage::{Stage, output};
 use crate::stream::Outcome;
 use crate::table::Table;
@@ -281,8 +280,8 @@ pub(crate) fn metadata(
         ("atf.session", session.reader().path().display().to_string()),
         ("atf.rows_complete", is_complete.to_string()),
         ("atf.problems", problems.to_string()),
-        (losses::KEY, session.losses_as_json(read)),
-        (losses::CLOCK_KEY, read.clock_name().to_owned()),
+        (session::LOSSES_KEY, session.losses_as_json(read)),
+        (session::CLOCK_KEY, read.clock_name().to_owned()),
         ("atf.unverified", unverified.to_string()),
     ]
 }

@@ -1,6 +1,6 @@
-//! The tables `functions`, `threads` and `modules`.
+//! The tables `functions`, `threads`, `modules` and `problems`.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use atf::Error as AtfError;
 use atf::detail::DetailReader;
@@ -8,11 +8,10 @@ use atf::index::IndexReader;
 use atf::manifest::ManifestThread;
 use atf::session::{SessionReader, ThreadEntry};
 
-use crate::error::Error;
+use crate::error::{Error, Problem};
 use crate::options::Options;
-use crate::queue::Queue;
-use crate::rows::{Cell, Rows};
-use crate::stream::{Outcome, Source};
+use crate::stream::{Cell, Outcome, Rows, Source};
+use crate::thread::{Queue, ThreadEvents};
 
 pub(crate) fn functions(reader: SessionReader) -> Source {
     let mut next: usize = 0;
@@ -87,7 +86,7 @@ fn push(
     rows: &mut Rows,
     outcome: &mut Outcome,
 ) -> Result<(), Error> {
-    let mut problem = |error: AtfError| outcome.add_of_thread(entry.id(), error);
+    let mut problem = |error: AtfError| outcome.add(Some(entry.id()), error);
     let thread = entry.open().map_err(&mut problem).ok();
     let index = thread.as_ref().map(atf::thread::ThreadReader::index);
     let times = match index.map(IndexReader::time_range) {
@@ -126,4 +125,54 @@ fn push(
 
 fn state(index: Option<&IndexReader>) -> &'static str {
     index.map_or("unreadable", |index| index.completeness().name())
+}
+
+/// Returns the session's own problems and those of its threads.
+pub(crate) fn problems(mut queue: Queue, of_session: Vec<Problem>) -> Source {
+    // Problems that were found but not returned yet.
+    let mut left = VecDeque::from(of_session);
+    Box::new(move |rows: &mut Rows, _: &mut Outcome| {
+        while !rows.is_full() {
+            if let Some(problem) = left.pop_front() {
+                push_problem(&problem, rows)?;
+                continue;
+            }
+            let Some(entry) = queue.next() else {
+                return Ok(false);
+            };
+            left = of_thread(&entry).into();
+        }
+        Ok(true)
+    })
+}
+
+/// Reads all events and details of a thread and returns its problems.
+fn of_thread(entry: &ThreadEntry) -> Vec<Problem> {
+    let mut found = Outcome::default();
+    let mut events = ThreadEvents::open_all(entry, None);
+    while events.next(&mut found).is_some() {}
+    // The events alone do not show whether finalized details are damaged.
+    let opened = entry.open().and_then(|thread| thread.problems());
+    let problems = opened.unwrap_or_else(|error| vec![error]);
+    let texts = found.problems.iter().map(|it| it.error.to_string());
+    let texts: BTreeSet<String> = texts.collect();
+    for error in problems {
+        if !texts.contains(&error.to_string()) {
+            found.add(Some(entry.id()), error);
+        }
+    }
+    found.problems
+}
+
+fn push_problem(problem: &Problem, rows: &mut Rows) -> Result<(), Error> {
+    let error = &problem.error;
+    let path = error.path().map(|path| path.to_string_lossy());
+    rows.push(&[
+        problem.thread.into(),
+        path.as_deref().into(),
+        error.field().into(),
+        error.offset().into(),
+        problem.kind().as_str().into(),
+        error.to_string().as_str().into(),
+    ])
 }

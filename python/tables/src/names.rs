@@ -1,10 +1,10 @@
 //! Function names, as one dictionary for all batches.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-use arrow_array::builder::StringBuilder;
+use arrow_array::builder::{StringBuilder, StringDictionaryBuilder};
+use arrow_array::cast::AsArray as _;
 use arrow_array::types::Int32Type;
 use arrow_array::{Array, ArrayRef, DictionaryArray, Int32Array, StringArray};
 use atf::session::SessionReader;
@@ -36,28 +36,18 @@ impl Names {
         let symbols = session.symbols();
         let listed = session.manifest().map(|manifest| &manifest.symbols);
         let mut keys = HashMap::default();
-        let mut known: HashMap<_, _, RandomState> = HashMap::default();
-        let mut dictionary = StringBuilder::new();
+        let mut dictionary = StringDictionaryBuilder::<Int32Type>::new();
         for symbol in listed.into_iter().flatten() {
             // If a function has several entries, the first one is used.
             let Some(name) = symbols.function(symbol.function_id).name else {
                 continue;
             };
-            let next = i32::try_from(known.len());
-            let next = next.map_err(|_| Error::usage("more than 2,147,483,647 function names"))?;
-            let key = match known.entry(name) {
-                Entry::Occupied(entry) => *entry.get(),
-                Entry::Vacant(entry) => {
-                    dictionary.append_value(name);
-                    *entry.insert(next)
-                }
-            };
+            let key = dictionary.append(name);
+            let key = key.map_err(|_| Error::usage("more than 2,147,483,647 function names"))?;
             keys.insert(symbol.function_id, key);
         }
-        Ok(Self {
-            keys,
-            dictionary: Arc::new(dictionary.finish()),
-        })
+        let dictionary = Arc::new(dictionary.finish().values().as_string::<i32>().clone());
+        Ok(Self { keys, dictionary })
     }
 
     /// Returns whether a pattern selects a function that the manifest lists.

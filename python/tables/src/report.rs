@@ -11,8 +11,7 @@ use atf_analyze::{Bucket, FunctionTimes, Pattern};
 use crate::error::Error;
 use crate::names::Names;
 use crate::options::Options;
-use crate::rows::{Cell, Rows};
-use crate::stream::{Outcome, Source};
+use crate::stream::{Cell, Outcome, Rows, Source};
 
 /// The functions with their ids, in the order of the tables. The entry without an id is the sum of
 /// the functions that the analysis did not distinguish.
@@ -38,8 +37,8 @@ fn analyse(
     let found = atf_analyze::functions(process, &analysis);
     for problem in found.problems {
         // The outcome already contains the session's own problems.
-        if let Some(thread) = problem.thread {
-            outcome.add_of_thread(thread, problem.error);
+        if problem.thread.is_some() {
+            outcome.add(problem.thread, problem.error);
         }
     }
     let functions = found.functions.into_iter();

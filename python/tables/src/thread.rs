@@ -1,14 +1,51 @@
-//! The events of one thread, verified as they are read.
+//! The threads that tables are read from, their events (verified as they are read), and the table
+//! `events`.
 
 use std::ops::{Range, RangeInclusive};
 
 use atf::clock::MediaClock;
 use atf::index::{IndexEvent, IndexReader};
 use atf::merge::{Merge, Merged};
-use atf::session::ThreadEntry;
+use atf::session::{SessionReader, ThreadEntry};
 
 use crate::options::Options;
-use crate::stream::Outcome;
+use crate::stream::{Cell, Outcome, Rows, Source};
+
+/// A session's selected threads, one after another.
+pub(crate) struct Queue {
+    reader: SessionReader,
+    next: usize,
+    options: Options,
+}
+
+impl Queue {
+    pub(crate) fn new(reader: SessionReader, options: Options) -> Self {
+        Self {
+            reader,
+            next: 0,
+            options,
+        }
+    }
+
+    pub(crate) fn options(&self) -> &Options {
+        &self.options
+    }
+
+    pub(crate) fn reader(&self) -> &SessionReader {
+        &self.reader
+    }
+
+    /// Returns the next selected thread.
+    pub(crate) fn next(&mut self) -> Option<ThreadEntry> {
+        loop {
+            let entry = self.reader.threads().get(self.next)?;
+            self.next = self.next.saturating_add(1);
+            if self.options.selects(entry.id()) {
+                return Some(entry.clone());
+            }
+        }
+    }
+}
 
 /// The selected events of one thread, with times on the requested clock.
 pub(crate) struct ThreadEvents {
@@ -100,7 +137,7 @@ impl ThreadEvents {
                 // After an error, no more events are returned, so only problems can follow.
                 events.by_ref().for_each(drop);
                 let problems = events.problems().iter();
-                problems.for_each(|problem| outcome.add_of_thread(id, problem.error.clone()));
+                problems.for_each(|problem| outcome.add(Some(id), problem.error.clone()));
                 outcome.unverified.extend(events.unverified());
                 None
             }
@@ -111,14 +148,14 @@ impl ThreadEvents {
                     Err(error) => Some(error),
                 };
                 let problems = slice.index.problems().into_iter().chain(error);
-                problems.for_each(|error| outcome.add_of_thread(id, error));
+                problems.for_each(|error| outcome.add(Some(id), error));
                 let is_unverified = slice.index.known_checksum().is_none();
                 outcome.unverified.extend(is_unverified.then_some(id));
                 None
             }
             Events::Unreadable(error) => {
                 if let Some(error) = error.take() {
-                    outcome.add_of_thread(id, error);
+                    outcome.add(Some(id), error);
                 }
                 None
             }
@@ -147,4 +184,35 @@ impl Slice {
             }
         }
     }
+}
+
+/// Returns the rows of the table `events`.
+pub(crate) fn events(mut queue: Queue) -> Source {
+    let mut current: Option<ThreadEvents> = None;
+    Box::new(move |rows: &mut Rows, outcome: &mut Outcome| {
+        let Some(thread) = &mut current else {
+            let Some(entry) = queue.next() else {
+                return Ok(false);
+            };
+            current = Some(ThreadEvents::open(&entry, queue.options()));
+            return Ok(true);
+        };
+        while !rows.is_full() {
+            let Some((seq, event)) = thread.next(outcome) else {
+                current = None;
+                break;
+            };
+            rows.push(&[
+                thread.id().into(),
+                seq.into(),
+                event.timestamp_ns.into(),
+                event.event_kind.name().into(),
+                event.function_id.into(),
+                Cell::Name(event.function_id),
+                event.call_depth.into(),
+                event.detail_seq.into(),
+            ])?;
+        }
+        Ok(true)
+    })
 }

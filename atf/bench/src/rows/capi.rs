@@ -98,7 +98,7 @@ fn row(context: &mut Context, work: &str, goal: f64, write: Loop) -> Result<()> 
         let thread = from_rust.join("thread_0");
         tape.write(watch, &thread, &WriteOptions::default(), count)
     };
-    let row = context.row(work, "the same in Rust").goal(goal).cpu();
+    let row = context.row(work, "the same in Rust", goal).cpu();
     row.each(count, "event").compare(ours, baseline)?;
     let index = "thread_0/index.atf";
     if fs::read(from_c.join(index))? == fs::read(from_rust.join(index))? {

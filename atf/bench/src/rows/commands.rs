@@ -31,10 +31,11 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
         let row = context.row(
             format!("atf {command} of a session of 8 threads with details"),
             "cat of the same files",
+            goal,
         );
         let row = match command {
-            "check" | "info --verify" => row.goal(goal).bytes(bytes),
-            _ => row.goal(goal).each(session.count, "event"),
+            "check" | "info --verify" => row.bytes(bytes),
+            _ => row.each(session.count, "event"),
         };
         row.compare(
             |watch| read(watch, &atf, command, &session),
@@ -46,8 +47,9 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
         let row = context.row(
             format!("atf {command} of the same session"),
             "cp -R of the session",
+            0.8,
         );
-        row.goal(0.8).bytes(bytes).compare(
+        row.bytes(bytes).compare(
             |watch| {
                 let mut process = Command::new(&atf);
                 process.args(command.split(' ')).arg(session.path());
@@ -67,9 +69,10 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
         let row = context.row(
             format!("atf export --format {form} of a session of 4 threads with details"),
             "cat of the same files",
+            0.03,
         );
         let command = format!("export --out - --format {form}");
-        row.goal(0.03).each(session.count, "event").compare(
+        row.each(session.count, "event").compare(
             |watch| read(watch, &atf, &command, &session),
             |watch| cat(watch, &session),
         )?;

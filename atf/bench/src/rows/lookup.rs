@@ -40,13 +40,11 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
         Ok::<_, atf::Error>(places.iter().fold(0_u64, fold))
     };
     let (sum, baseline) = (read()?, "independent reads of 32 bytes of the same mapping");
-    let row = context.row("IndexReader::get at random places, mapped", baseline);
-    row.goal(0.8)
-        .each(LOOKUPS, "event")
+    let row = context.row("IndexReader::get at random places, mapped", baseline, 0.8);
+    row.each(LOOKUPS, "event")
         .compare(checked(sum, by_reader), checked(sum, read))?;
-    let row = context.row("EventSlice::get at random places, mapped", baseline);
-    row.goal(0.8)
-        .each(LOOKUPS, "event")
+    let row = context.row("EventSlice::get at random places, mapped", baseline, 0.8);
+    row.each(LOOKUPS, "event")
         .compare(checked(sum, by_slice), checked(sum, read))
 }
 

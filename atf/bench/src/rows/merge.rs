@@ -11,9 +11,8 @@ use atf::session::SessionReader;
 use atf_synth::Shape;
 
 use crate::context::Context;
-use crate::harness::{Result, Stopwatch, checked};
+use crate::harness::{Result, Stopwatch, checked, cores};
 use crate::input::{EVENT_SIZE, Events, Session};
-use crate::machine;
 
 /// The total number of events per merge.
 const EVENTS: u64 = 4_000_000;
@@ -22,9 +21,9 @@ const HEAP: &str = "BinaryHeap, pop and push per event";
 pub(crate) fn run(context: &mut Context) -> Result<()> {
     for (threads, goal) in [(16, 2.7), (64, 3.5), (256, 2.7)] {
         let input = Input::new(context, threads, Shape::Random)?;
-        let row = context.row(format!("merge {threads} threads, random arrivals"), HEAP);
-        row.goal(goal)
-            .each(input.session.count, "event")
+        let work = format!("merge {threads} threads, random arrivals");
+        let row = context.row(work, HEAP, goal);
+        row.each(input.session.count, "event")
             .compare(|watch| input.ours(watch), |watch| input.heap(watch))?;
     }
     for (shape, name) in [
@@ -33,7 +32,7 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
     ] {
         let input = Input::new(context, 16, shape)?;
         let work = format!("open and merge 16 threads in a for loop, {name}");
-        let row = context.row(work, HEAP).goal(1.0);
+        let row = context.row(work, HEAP, 1.0);
         row.each(input.session.count, "event")
             .compare(|watch| input.by_default(watch), |watch| input.heap(watch))?;
     }
@@ -43,7 +42,7 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
 /// Adds the row for two cores. The measured time includes checking whether the files are in order.
 fn partitions(context: &mut Context) -> Result<()> {
     let input = Input::new(context, 16, Shape::Random)?;
-    let cores = machine::cores().min(2);
+    let cores = cores().min(2);
     let all = input.merge()?.events().fold(0, in_any_order);
     let ours = |watch: &mut Stopwatch| {
         let merge = input.merge()?;
@@ -70,9 +69,9 @@ fn partitions(context: &mut Context) -> Result<()> {
     let row = context.row(
         format!("merge 16 threads, random arrivals, by time on {cores} cores"),
         "the same on 1 core",
+        1.8,
     );
-    row.goal(1.8)
-        .each(input.session.count, "event")
+    row.each(input.session.count, "event")
         .compare(ours, baseline)
 }
 

@@ -98,9 +98,9 @@ fn otf2(context: &mut Context) -> Result<()> {
     let row = context.row(
         "write a session of 16 threads, with checksums; fresh pages, CPU time",
         "OTF2: an archive of the same events",
+        1.0,
     );
-    row.goal(1.0)
-        .cpu()
+    row.cpu()
         .each(count, "event")
         .compare(write, write_archive)?;
     let merge = checked(count, || {
@@ -120,11 +120,9 @@ fn otf2(context: &mut Context) -> Result<()> {
     let row = context.row(
         "open a session of 16 threads and merge it, random arrivals, CPU time",
         "OTF2: its global reader, two callbacks",
+        1.0,
     );
-    row.goal(1.0)
-        .cpu()
-        .each(count, "event")
-        .compare(merge, read_archive)
+    row.cpu().each(count, "event").compare(merge, read_archive)
 }
 
 /// Compiles the OTF2 program; returns `None` if OTF2 is not installed.
@@ -189,7 +187,7 @@ fn babeltrace(context: &mut Context) -> Result<()> {
         ),
     ];
     for (work, arguments, baseline, theirs) in all {
-        let row = context.row(work, baseline).goal(1.0);
+        let row = context.row(work, baseline, 1.0);
         row.each(session.count, "event").compare(
             |watch| {
                 let mut command = Command::new(&atf);
@@ -289,11 +287,8 @@ fn spans(context: &mut Context) -> Result<()> {
         Ok(fs::remove_file(&theirs)?)
     };
     let work = "record new `tracing` spans with atf-tracing, CPU time";
-    let row = context.row(work, "tracing-chrome").goal(1.0).cpu();
+    let row = context.row(work, "tracing-chrome", 1.0).cpu();
     row.each(count, "span").compare(recorded, chrome)?;
-    let row = context.row(work, "tracing-subscriber's fmt layer, to a file");
-    row.goal(1.0)
-        .cpu()
-        .each(count, "span")
-        .compare(recorded, text)
+    let row = context.row(work, "tracing-subscriber's fmt layer, to a file", 1.0);
+    row.cpu().each(count, "span").compare(recorded, text)
 }

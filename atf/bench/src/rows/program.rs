@@ -52,8 +52,8 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
         time(watch, &mut command)?;
         Ok(fs::remove_dir_all(&traces)?)
     };
-    let row = context.row("record it through rings", "record it without rings");
-    row.goal(1.0).each(2 * calls, "event").compare(
+    let row = context.row("record it through rings", "record it without rings", 1.0);
+    row.each(2 * calls, "event").compare(
         |watch| recorded(watch, &[RINGS]),
         |watch| recorded(watch, &[]),
     )?;
@@ -82,16 +82,16 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
     }
     for (work, setting) in settings {
         let baseline = "uftrace record --no-libcall --no-event of the same program";
-        let row = context.row(work, baseline).goal(2.0);
+        let row = context.row(work, baseline, 2.0);
         row.each(2 * calls, "event")
             .compare(|watch| recorded(watch, setting), uftrace)?;
     }
     let row = context.row(
         "record it without rings, CPU time",
         "uftrace record --no-libcall --no-event of the same program",
+        2.0,
     );
-    row.goal(2.0)
-        .cpu()
+    row.cpu()
         .each(2 * calls, "event")
         .compare(|watch| recorded(watch, &[]), uftrace)
 }

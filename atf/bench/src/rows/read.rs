@@ -41,16 +41,18 @@ fn iterate(context: &mut Context) -> Result<()> {
     let row = context.row(
         "open a file, iterate over its events, verify them",
         "the same loop over a new mapping, not verified",
+        0.9,
     );
-    row.goal(0.9).each(session.count, "event").compare(
+    row.each(session.count, "event").compare(
         checked(expected, || open(OpenOptions::new())),
         checked(expected, || open(mapped())),
     )?;
     let row = context.row(
         "iterate over the events of an open file",
         "read(2) into 64 KiB and the same loop over them",
+        0.9,
     );
-    row.goal(0.9).each(session.count, "event").compare(
+    row.each(session.count, "event").compare(
         checked(expected, || sum(&reader)),
         checked(expected, || sum_of_copies(&path)),
     )
@@ -109,18 +111,19 @@ fn links(context: &mut Context) -> Result<()> {
     let row = context.row(
         "follow links from events to details, in order",
         "read(2) of the details into 64 KiB and a loop over their headers",
+        0.8,
     );
-    row.goal(0.8).each(count, "event").compare(
+    row.each(count, "event").compare(
         checked(count, forward),
         timed(|| headers_of_copies(&file, &offsets)),
     )?;
     let positioned = "a positioned read of 24 bytes per link";
-    let row = context.row("follow links from details to events, in order", positioned);
-    row.goal(20.0)
-        .each(count, "event")
+    let work = "follow links from details to events, in order";
+    let row = context.row(work, positioned, 20.0);
+    row.each(count, "event")
         .compare(checked(count, backward), timed(read_each))?;
     let work = "README's reading example without printing: each event, its detail, its payload";
-    let row = context.row(work, positioned).goal(5.0);
+    let row = context.row(work, positioned, 5.0);
     row.each(count, "event")
         .compare(timed(example), timed(read_each))
 }

@@ -23,9 +23,7 @@ const THREADS: u32 = 2;
 
 pub(crate) fn run(context: &mut Context) -> Result<()> {
     let count = context.events(EVENTS);
-    let row = context
-        .row("read the clock", "clock_gettime(CLOCK_BOOTTIME)")
-        .goal(0.9);
+    let row = context.row("read the clock", "clock_gettime(CLOCK_BOOTTIME)", 0.9);
     row.each(count, "reading").compare(
         |watch| readings(watch, count, atf::clock::now_ns),
         |watch| readings(watch, count, || clock_gettime(ClockId::Boottime).tv_nsec),
@@ -39,8 +37,9 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
         ("a plain store of 32 bytes into an array", 0.5, bare_store),
     ];
     for (baseline, goal, bare) in bare {
-        let row = context.row("record an event in process, without the clock", baseline);
-        row.goal(goal).each(count, "event").compare(
+        let work = "record an event in process, without the clock";
+        let row = context.row(work, baseline, goal);
+        row.each(count, "event").compare(
             |watch| ring(Timed::Push, watch, rounds, &folder),
             |watch| bare(watch, rounds),
         )?;
@@ -48,17 +47,18 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
     let row = context.row(
         "drain a ring into a thread's writer; fresh pages, CPU time",
         "write the same events from an array",
+        0.8,
     );
-    row.goal(0.8).cpu().each(count, "event").compare(
+    row.cpu().each(count, "event").compare(
         |watch| ring(Timed::Drain, watch, rounds, &folder),
         |watch| write(watch, rounds, &folder),
     )?;
     let row = context.row(
         format!("record a session of {THREADS} threads through rings, start to stop"),
         "the same without rings, each thread writing its files",
+        0.8,
     );
-    let row = row.goal(0.8).each(u64::from(THREADS) * count, "event");
-    row.compare(
+    row.each(u64::from(THREADS) * count, "event").compare(
         |watch| whole(watch, rounds, &folder, false),
         |watch| whole(watch, rounds, &folder, true),
     )

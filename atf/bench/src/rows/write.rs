@@ -29,22 +29,20 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
     };
     let plain = |watch: &mut Stopwatch| write(watch, false);
     let work = "write index events, CRC-32C, finalize; fresh pages, CPU time";
-    let row = context.row(work, "libc fwrite per event").goal(2.3).cpu();
+    let row = context.row(work, "libc fwrite per event", 2.3).cpu();
     row.each(count, "event")
         .compare(plain, |watch| fwrite(watch, &theirs, &tape, count))?;
     let blocks = "write(2) of the same number of bytes from one 256 KiB buffer";
-    let row = context.row(work, blocks).goal(0.8).cpu();
+    let row = context.row(work, blocks, 0.8).cpu();
     row.each(count, "event")
         .compare(plain, |watch| write_blocks(watch, &theirs, count))?;
     let row = context.row(
         "the same with survive_kill; fresh pages, CPU time",
         "the same without survive_kill",
+        0.92,
     );
     let survives = |watch: &mut Stopwatch| write(watch, true);
-    row.goal(0.92)
-        .cpu()
-        .each(count, "event")
-        .compare(survives, plain)
+    row.cpu().each(count, "event").compare(survives, plain)
 }
 
 /// The records of wire version 1.

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
-use std::mem::{offset_of, size_of};
+use std::mem::offset_of;
 use std::process::Command;
 
 use atf_capi::clock::{AtfMediaTime, AtfTimingAnchor};
 use atf_capi::event::{AtfDetailEvent, AtfEvent};
-use atf_capi::file::AtfFileInfo;
 use atf_capi::options::AtfWriteOptions;
+use atf_capi::reader::AtfFileInfo;
 use atf_capi::record_options::{AtfRecordOptions, AtfRecordSummary};
 use atf_capi::recover::AtfRecoverOptions;
 use atf_capi::session::{AtfCut, AtfThreadInfo};

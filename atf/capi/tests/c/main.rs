@@ -5,6 +5,5 @@
 mod abi;
 mod examples;
 mod header;
-mod misuse;
 mod recording;
 mod support;

@@ -84,6 +84,9 @@ static void wrong_order(const char *folder) {
     uint64_t seq = 77;
     SAYS(ATF_ERROR_EXISTS, atf_writer_open(folder, 1, NULL, &other));
     TRUE(other == NULL && strstr(atf_last_error_path(), "thread_1") != NULL);
+    SAYS(ATF_ERROR_ARGUMENT, atf_writer_open(folder, 9, NULL, NULL));
+    TRUE(strstr(atf_last_error_message(), "AtfThreadWriter") != NULL);
+    TRUE(access(in(folder, "thread_9"), F_OK) != 0);
     SAYS(ATF_OK, atf_writer_write(writer, 10, 1, ATF_EVENT_KIND_CALL, 1, &seq));
     TRUE(seq == 0);
     SAYS(ATF_OK, atf_writer_error(writer));
@@ -188,6 +191,9 @@ static void options_and_paths(const char *folder) {
 static void sessions(const char *folder) {
     AtfSessionWriter *session = NULL;
     AtfThreadWriter *writer = NULL, *twice = NULL;
+    SAYS(ATF_ERROR_ARGUMENT, atf_session_writer_create(in(folder, "session"), NULL, NULL));
+    TRUE(strstr(atf_last_error_message(), "AtfSessionWriter") != NULL);
+    TRUE(access(in(folder, "session"), F_OK) != 0);
     SAYS(ATF_OK, atf_session_writer_create(in(folder, "session"), NULL, &session));
     SAYS(ATF_OK, atf_session_writer_thread(session, 5, &writer));
     SAYS(ATF_ERROR_EXISTS, atf_session_writer_thread(session, 5, &twice));
@@ -362,6 +368,7 @@ static void reading(const char *folder, const char *sample) {
     SAYS(ATF_ERROR_FORMAT, atf_index_open_bytes("ATI2", 4, &index));
     TRUE(index == NULL && atf_last_error_offset() == 4);
     SAYS(ATF_ERROR_ARGUMENT, atf_index_open_bytes("ATI2", SIZE_MAX, &index));
+    SAYS(ATF_ERROR_ARGUMENT, atf_index_open_bytes(NULL, 1, &index));
     SAYS(ATF_ERROR_FORMAT, atf_index_open_bytes(NULL, 0, &index));
 }
 

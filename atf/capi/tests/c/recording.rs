@@ -1,7 +1,8 @@
-//! Recording from C: threads, full rings, wrong calls, signals, forks.
+//! Wrong calls from C, and recording: threads, full rings, signals, forks.
 
 use std::process::Command;
 
+use atf_samples::tools::has;
 use tempfile::TempDir;
 
 use crate::support::{
@@ -118,4 +119,37 @@ fn recording_has_no_memory_errors() {
     // A forked child leaks the memory of threads that exist only in its parent.
     let printed = run(Command::new(program).arg(out).arg("no forks"));
     assert_eq!(printed, "0 wrong\n");
+}
+
+/// Compiles the program of wrong calls and runs it with a tool, which starts the program that
+/// follows its options.
+fn finds_nothing_wrong(compiler: &str, tool: &str, options: &[&str]) {
+    let folder = TempDir::new().unwrap();
+    let program = program(&folder, "tests/c/misuse.c", compiler);
+    let sample = "sample-small/session_20260105_101500/pid_4242";
+    let mut command = Command::new(tool);
+    command.args(options).arg(program);
+    command.arg(folder.path().join("work"));
+    command.arg(atf_samples::folder().join(sample));
+    assert_eq!(run(&mut command), "0 wrong\n");
+}
+
+#[test]
+fn every_wrong_call_returns_its_status() {
+    for compiler in present(&C) {
+        finds_nothing_wrong(compiler, "env", &[]);
+    }
+}
+
+#[test]
+fn wrong_calls_cause_no_memory_errors() {
+    if let Some(compiler) = compiler()
+        && has("valgrind")
+    {
+        // Valgrind's "possibly lost" includes the data that std keeps, until the thread ends, for
+        // each thread that it did not start.
+        let definite = "--errors-for-leak-kinds=definite";
+        let options = ["--error-exitcode=9", "--leak-check=full", "-q", definite];
+        finds_nothing_wrong(compiler, "valgrind", &options);
+    }
 }

@@ -11,11 +11,10 @@ use atf::detail::FunctionPayload;
 use atf_capi::clock::{AtfMediaTime, AtfTimingAnchor};
 use atf_capi::detail::*;
 use atf_capi::event::{AtfDetailEvent, AtfEvent};
-use atf_capi::file::{AtfChecksum, AtfFileInfo};
 use atf_capi::index::*;
-use atf_capi::last_error::{atf_last_error_message, atf_last_error_path};
-use atf_capi::merge::*;
+use atf_capi::last_error::atf_last_error_message;
 use atf_capi::options::AtfWriteOptions;
+use atf_capi::reader::{AtfChecksum, AtfFileInfo};
 use atf_capi::record_options::*;
 use atf_capi::recording::*;
 use atf_capi::recover::*;
@@ -454,57 +453,4 @@ fn the_functions_of_s3_take_a_stack_after_the_registers() {
     let event: AtfDetailEvent = get!(atf_detail_get(detail, 0));
     assert_eq!((event.payload_size, event.event_type), (105, 3));
     ok!(atf_detail_close(detail));
-}
-
-#[test]
-fn a_null_output_pointer_is_rejected_before_anything_is_created() {
-    let folder = TempDir::new().unwrap();
-    let root = path(folder.path(), "session");
-    let refused = |status, name: &str| {
-        assert_eq!(status, AtfStatus::Argument);
-        assert!(text(atf_last_error_message()).contains(name));
-    };
-    let (at, none) = (root.as_ptr(), ptr::null_mut());
-    refused(
-        call!(atf_session_writer_create(at, ptr::null(), none)),
-        "AtfSessionWriter",
-    );
-    let none = ptr::null_mut();
-    refused(
-        call!(atf_writer_open(at, 1, ptr::null(), none)),
-        "AtfThreadWriter",
-    );
-    assert!(!folder.path().join("session").exists());
-}
-
-#[test]
-fn closed_handles_and_handles_of_other_kinds_are_rejected() {
-    let folder = TempDir::new().unwrap();
-    let root = path(folder.path(), "session");
-    let writer: *mut AtfThreadWriter = get!(atf_writer_open(root.as_ptr(), 1, ptr::null()));
-    let mut second: *mut AtfThreadWriter = ptr::dangling_mut();
-    let (at, place) = (root.as_ptr(), &raw mut second);
-    let status = call!(atf_writer_open(at, 1, ptr::null(), place));
-    assert_eq!((status, second), (AtfStatus::Exists, ptr::null_mut()));
-    assert!(text(atf_last_error_path()).contains("thread_1"));
-    let write = |writer| call!(atf_writer_write(writer, 1, 1, CALL, 1, ptr::null_mut()));
-    assert_eq!(write(writer), AtfStatus::Ok);
-    assert_eq!(write(ptr::null_mut()), AtfStatus::Argument);
-    assert_eq!(write(writer.wrapping_byte_add(1)), AtfStatus::Handle);
-    assert_eq!(call!(atf_index_event_count(writer.cast())), 0);
-    call!(atf_writer_close(writer));
-    assert_eq!(write(writer), AtfStatus::Handle);
-    assert_eq!(call!(atf_writer_abandon(writer)), AtfStatus::Handle);
-    call!(atf_writer_close(writer));
-
-    let mut reader = ptr::dangling_mut();
-    for (bytes, size) in [
-        (ptr::null(), 1),
-        (c"ATI2".as_ptr(), 4),
-        (c"".as_ptr(), usize::MAX),
-    ] {
-        let status = call!(atf_index_open_bytes(bytes.cast(), size, &raw mut reader));
-        assert!(matches!(status, AtfStatus::Argument | AtfStatus::Format));
-        assert!(reader.is_null());
-    }
 }

@@ -251,49 +251,6 @@ fn the_memory_for_details_is_bounded_by_the_system_s_memory() {
 }
 
 #[test]
-fn contradictory_detail_settings_are_reported() {
-    Program::with("details.c", |program| {
-        for (variables, message) in [
-            (
-                vec![("ATF_DETAILS", "some")],
-                "expected off, all or trigger",
-            ),
-            (
-                vec![("ATF_DETAILS", "all"), ("ATF_STACK", "257")],
-                "from 0 to 256",
-            ),
-            (vec![("ATF_STACK", "1")], "needs ATF_DETAILS"),
-            (vec![("ATF_DETAIL_FUNCTIONS", "leaf")], "needs ATF_DETAILS"),
-            (vec![("ATF_PRE_ROLL", "1")], "needs ATF_DETAILS=trigger"),
-            (
-                vec![("ATF_TRIGGER_DEPTH", "1")],
-                "needs ATF_DETAILS=trigger",
-            ),
-            (vec![("ATF_FLIGHT", "soon")], "a size up to 512M"),
-            (vec![("ATF_FLIGHT", "0")], "a size up to 512M"),
-            (vec![("ATF_FLIGHT", "513M")], "a size up to 512M"),
-            (
-                vec![("ATF_FLIGHT", "1"), ("ATF_PRE_ROLL", "1")],
-                "already sets the length",
-            ),
-            (
-                vec![("ATF_FLIGHT", "1"), ("ATF_DETAILS", "trigger")],
-                "use all or off",
-            ),
-            (
-                vec![("ATF_FLIGHT", "1"), ("ATF_TRIGGER_SIGNAL", "KILL")],
-                "HUP, USR1, USR2",
-            ),
-        ] {
-            let run = program.succeeds(&["six"], &variables);
-            let found = run.messages();
-            assert!(found.contains(message), "{variables:?}: {found}");
-            assert!(run.sessions.is_empty());
-        }
-    });
-}
-
-#[test]
 fn a_long_run_is_split_into_segments_with_every_call_once() {
     Program::with("life.c", |program| {
         // A segment ends only while the program runs. With small rings, the program must wait for
@@ -309,9 +266,5 @@ fn a_long_run_is_split_into_segments_with_every_call_once() {
         let kept = program.finished(command.envs(variables).env("ATF_KEEP", "1"));
         let session = kept.session().accepted();
         assert!(session.event_count() < recorded);
-        let message = program
-            .run_with(&["threads"], &[("ATF_KEEP", "1")])
-            .messages();
-        assert_eq!(message, "atf: ATF_KEEP needs ATF_SEGMENT\n");
     });
 }

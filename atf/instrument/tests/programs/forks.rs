@@ -88,7 +88,7 @@ fn a_program_that_replaces_itself_leaves_two_sessions() {
 #[test]
 fn modules_loaded_at_the_same_address_are_told_apart() {
     Program::with("life.c", |program| {
-        let plugins = ["first.so", "second.so"].map(|name| plugin(program, "plugin.c", name));
+        let plugins = ["first.so", "second.so"].map(|name| program.library("plugin.c", name, &[]));
         let run = program.run(&["plugins", &plugins[0], &plugins[1]]);
         let trace = run.session().accepted();
         assert_eq!(trace.calls().returned, run.counted());
@@ -115,7 +115,7 @@ fn modules_loaded_at_the_same_address_are_told_apart() {
 #[test]
 fn repeatedly_loaded_modules_use_no_more_memory() {
     Program::with("life.c", |program| {
-        let plugins = ["first.so", "second.so"].map(|name| plugin(program, "plugin.c", name));
+        let plugins = ["first.so", "second.so"].map(|name| program.library("plugin.c", name, &[]));
         let run = program.succeeds(&["reload", &plugins[0], &plugins[1]], &[]);
         let trace = run.session().accepted();
         assert_eq!(trace.calls().returned, run.counted());
@@ -157,19 +157,10 @@ fn a_static_program_may_make_calls_before_the_c_library_is_initialized() {
     });
 }
 
-/// Compiles a library with hooks, and returns its path.
-fn plugin(program: &Program, from: &str, name: &str) -> String {
-    let path = program.folder.path().join(name);
-    let mut command = Command::new("gcc");
-    command.args(["-shared", "-fPIC", "-finstrument-functions"]);
-    succeed(command.arg(source(from)).arg("-o").arg(&path));
-    path.to_str().unwrap().to_owned()
-}
-
 #[test]
 fn the_first_call_can_be_made_while_the_loader_s_lock_is_held() {
     Program::with("host.c", |program| {
-        let path = plugin(program, "constructor.c", "constructor.so");
+        let path = program.library("constructor.c", "constructor.so", &[]);
         for ring in ["", "1024"] {
             let run = program.succeeds(&[&path], &[("ATF_RING", ring)]);
             assert_eq!(run.session().accepted().calls().returned, 2);

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
 use std::process::Command;
 
 use atf::EventKind;
@@ -24,16 +23,6 @@ fn calls(program: &Program, run: &Run) -> BTreeMap<(String, u32), u64> {
         }
     }
     calls
-}
-
-/// Compiles a library whose functions are recorded.
-fn library(program: &Program, name: &str, options: &[&str]) -> PathBuf {
-    let library = program.folder.path().join("library.so");
-    let mut command = Command::new("gcc");
-    command.args(["-O1", "-shared", "-fPIC", "-finstrument-functions"]);
-    command.args(options).arg(source(name));
-    succeed(command.arg("-o").arg(&library));
-    library
 }
 
 fn expected(calls: &[(&str, u32, u64)]) -> BTreeMap<(String, u32), u64> {
@@ -113,12 +102,12 @@ fn functions_smaller_than_a_size_are_left_out() {
 #[test]
 fn the_symbols_of_loaded_modules_are_read_before_the_first_event() {
     Program::with("life.c", |program| {
-        let library = library(program, "ahead_library.c", &[]);
+        let library = program.library("ahead_library.c", "library.so", &[]);
         let mut command = Command::new("gcc");
         command.args(["-O1", "-finstrument-functions"]);
         let command = command.arg(source("ahead.c")).arg(&library);
         succeed(command.arg("-o").arg(program.path()));
-        let run = program.succeeds(&[library.to_str().unwrap()], &[("ATF_FUNCTIONS", "chosen")]);
+        let run = program.succeeds(&[&library], &[("ATF_FUNCTIONS", "chosen")]);
         // Without their names, both functions would be recorded.
         assert_eq!(run.session().accepted().event_count(), 2);
         assert_eq!(run.messages(), "");
@@ -128,10 +117,9 @@ fn the_symbols_of_loaded_modules_are_read_before_the_first_event() {
 #[test]
 fn a_library_s_constructor_is_chosen_while_the_loader_s_lock_is_held() {
     Program::with("life.c", |program| {
-        let library = library(program, "constructor.c", &[]);
-        let library = library.to_str().unwrap();
+        let library = program.library("constructor.c", "library.so", &[]);
         let run = program.run_with(
-            &["plugins", library, library],
+            &["plugins", &library, &library],
             &[("ATF_FUNCTIONS", "hidden")],
         );
         // The library was loaded and unloaded four times.
@@ -169,7 +157,7 @@ fn all_functions_of_a_stripped_program_are_recorded_unless_its_symbols_are_found
 #[test]
 fn missing_names_are_reported_only_if_settings_leave_out_functions() {
     Program::with("life.c", |program| {
-        let path = library(program, "constructor.c", &["-s"]);
+        let path = program.library("constructor.c", "library.so", &["-s"]);
         let path = fs::canonicalize(path).unwrap();
         let path = path.to_str().unwrap();
         let messages = |variables: &[(&str, &str)]| {

@@ -12,8 +12,6 @@ mod details;
 mod ends;
 mod forks;
 mod functions;
-mod kills;
-mod many;
 mod rights;
 mod settings;
 mod signals;

@@ -6,6 +6,7 @@ use std::process::{Command, Output};
 
 use atf::check::{FileReport, check};
 use atf::index::IndexEvent;
+use atf::manifest::{Loss, ManifestThread};
 use atf::rules::Severity;
 use atf::session::SessionReader;
 use atf::spans::{Paired, SpanEnd, Spans};
@@ -78,6 +79,16 @@ impl Program {
         command.args(["-lpthread", "-ldl", "-lm", "-o"]);
         succeed(command.arg(folder.path().join("program")));
         test(&Self { folder, link });
+    }
+
+    /// Compiles a library whose functions are recorded, and returns its path.
+    pub(crate) fn library(&self, from: &str, name: &str, options: &[&str]) -> String {
+        let path = self.folder.path().join(name);
+        let mut command = Command::new("gcc");
+        command.args(["-O1", "-shared", "-fPIC", "-finstrument-functions"]);
+        command.args(options).arg(source(from));
+        succeed(command.arg("-o").arg(&path));
+        path.to_str().unwrap().to_owned()
     }
 
     pub(crate) fn path(&self) -> PathBuf {
@@ -170,7 +181,6 @@ impl Run {
 
 pub(crate) struct Trace {
     pub(crate) reader: SessionReader,
-    path: PathBuf,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -196,7 +206,6 @@ impl Trace {
     pub(crate) fn open(path: &Path) -> Self {
         Self {
             reader: SessionReader::open(path).unwrap(),
-            path: path.to_owned(),
         }
     }
 
@@ -216,7 +225,7 @@ impl Trace {
             }
         }
         let mut findings = Findings(Vec::new());
-        check(&self.path, &mut findings);
+        check(self.reader.path(), &mut findings);
         assert!(findings.0.is_empty(), "{:#?}", findings.0);
         self
     }
@@ -244,16 +253,17 @@ impl Trace {
 
     /// Returns the number of lost events in the manifest.
     pub(crate) fn lost(&self) -> u64 {
-        let threads = &self.reader.manifest().unwrap().threads;
-        let lost = threads.iter().filter_map(|thread| thread.lost_events);
-        lost.map(|loss| loss.count).sum()
+        self.sum(|thread| thread.lost_events)
     }
 
     /// Returns the number of lost details in the manifest.
     pub(crate) fn lost_details(&self) -> u64 {
-        let threads = &self.reader.manifest().unwrap().threads;
-        let lost = threads.iter().filter_map(|thread| thread.lost_details);
-        lost.map(|loss| loss.count).sum()
+        self.sum(|thread| thread.lost_details)
+    }
+
+    fn sum(&self, loss: fn(&ManifestThread) -> Option<Loss>) -> u64 {
+        let threads = self.reader.manifest().unwrap().threads.iter();
+        threads.filter_map(loss).map(|loss| loss.count).sum()
     }
 
     pub(crate) fn lost_in_unlisted_threads(&self) -> u64 {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use atf_samples::tools::has;
-use atf_symbolize::{ErrorKind, Function, Names, Search, SymbolTable};
+use atf_symbolize::{ErrorKind, Function, Search, SymbolTable};
 
 #[track_caller]
 fn run(program: &str, arguments: &[&str], folder: &Path) -> String {
@@ -338,21 +338,6 @@ fn a_link_to_another_folder_is_not_followed() {
     let (found, table) = Search::new([]).find(program.to_str(), None);
     let has_statics = table.is_some_and(|table| table.has_statics());
     assert!(!has_statics && found.refused.iter().all(|error| error.path() == program));
-}
-
-#[test]
-fn a_cpp_name_that_takes_hours_to_demangle_stays_mangled() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
-    let slow = format!("_Z1fDv{}", "nw".repeat(40));
-    let text =
-        format!("void f(void) __asm__(\"{slow}\"); void f(void) {{}} int main(void) {{ f(); }}");
-    fs::write(path.join("slow.c"), text).unwrap();
-    run("cc", &["-o", "slow", "slow.c"], path);
-    let table = SymbolTable::read(path.join("slow")).unwrap();
-    let mut names = table.namesakes().map(|namesakes| namesakes.names());
-    assert!(names.any(|names| names == Names::Mangled(slow.clone())));
-    assert!(table.gave_up());
 }
 
 #[test]

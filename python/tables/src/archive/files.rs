@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::encode::Encoding;
-use super::tree::{Entry, Kind};
+use super::tree::Entry;
 use crate::error::Error;
 use crate::names::Names;
 use crate::options::Options;
-use crate::rows::{Cell, Rows};
+use crate::stream::{Cell, Rows};
 use crate::table::Table;
 use crate::table_file::{Form, TableFile};
 
@@ -172,22 +172,15 @@ impl Files {
         bytes: Cell<'_>,
         checksum: Cell<'_>,
     ) -> Result<(), Error> {
-        let [source, thread, row, rows, wire_version, thread_id] = from;
-        self.rows.push(&[
+        let part: [Cell<'_>; 5] = [
             entry.path.as_str().into(),
             entry.kind.name().into(),
             entry.mode.into(),
             offset.into(),
             size.into(),
-            source,
-            thread,
-            row,
-            rows,
-            wire_version,
-            thread_id,
-            bytes,
-            checksum,
-        ])?;
+        ];
+        let cells = [&part[..], &from, &[bytes, checksum]].concat();
+        self.rows.push(&cells)?;
         if self.rows.is_full() {
             self.file.write(&self.rows.take()?)?;
         }
@@ -204,12 +197,5 @@ impl Files {
         }
         let checksum = [("atf.checksum", self.checksum.text())];
         self.file.close(metadata.into_iter().chain(checksum))
-    }
-}
-
-impl Kind {
-    pub(super) fn named(name: &str) -> Option<Self> {
-        let kinds = [Self::Folder, Self::File, Self::Link];
-        kinds.into_iter().find(|kind| kind.name() == name)
     }
 }

@@ -25,30 +25,6 @@ use crate::stream::Outcome;
 use crate::table::Table;
 use crate::table_file::Form;
 
-/// The options of [`pack`].
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct PackOptions {
-    /// The host's name, for the partition `host=`; none by default.
-    pub host: Option<String>,
-    /// The session's name, for the partition `session=`; by default the last two parts of its path,
-    /// joined by `.`: `session_20260105_101500.pid_4242`.
-    pub session: Option<String>,
-    /// The tables to write in addition to `events`, `details` and `files`: `functions`, `threads`
-    /// and `modules` by default.
-    pub tables: Vec<Table>,
-}
-
-impl Default for PackOptions {
-    fn default() -> Self {
-        Self {
-            host: None,
-            session: None,
-            tables: vec![Table::Functions, Table::Threads, Table::Modules],
-        }
-    }
-}
-
 /// The result of [`pack`].
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
@@ -60,7 +36,9 @@ pub struct Packed {
 }
 
 /// Packs a session's folder into `archive`, as `TABLE/[host=H/]session=S/[thread=N/]TABLE.parquet`. Several sessions
-/// can be packed into one archive.
+/// can be packed into one archive. There is no `host` by default. The `name` in the partition `session=` is by default
+/// the last two parts of the session's path, joined by `.`: `session_20260105_101500.pid_4242`. `tables` are written in
+/// addition to `events`, `details` and `files`: `functions`, `threads` and `modules` by default.
 ///
 /// The entire content of the folder is packed. A damaged trace is not an error. Before it returns,
 /// `pack` restores all files from its output and compares them with the originals. The archive is
@@ -76,14 +54,16 @@ pub struct Packed {
 pub fn pack(
     session: impl AsRef<Path>,
     archive: impl AsRef<Path>,
-    options: &PackOptions,
+    host: Option<&str>,
+    name: Option<&str>,
+    tables: Option<&[Table]>,
 ) -> Result<Packed, Error> {
     let (root, archive) = (session.as_ref(), archive.as_ref());
     let session = Session::open(root)?;
-    let (host, name) = (options.host.as_deref(), options.session.as_deref());
     let place = place(&session, host, name)?;
     // `files` comes last because only this table makes the others an archive.
-    let tables: BTreeSet<_> = options.tables.iter().map(|table| table.name()).collect();
+    let tables = tables.unwrap_or(&[Table::Functions, Table::Threads, Table::Modules]);
+    let tables: BTreeSet<_> = tables.iter().map(|table| table.name()).collect();
     let others = tables.into_iter().filter_map(Table::named);
     let others = others.filter(|table| !OWN.contains(table));
     let tables: Vec<Table> = others.chain(OWN).collect();
@@ -259,24 +239,14 @@ fn section_of(table: Table, thread: u32, reader: &ThreadReader) -> Option<Sectio
         Table::Events => {
             let (index, header) = (reader.index(), reader.index().header());
             let (first, end) = (index.event_offset(0), index.events_end());
-            (
-                header.wire,
-                header.thread_id,
-                first,
-                end,
-                index.footer_bytes(),
-            )
+            let footer = index.footer_bytes();
+            (header.wire, header.thread_id, first, end, footer)
         }
         _ => {
             let (detail, header) = (reader.detail()?, reader.detail()?.header());
             let (first, end) = (detail.event_offset(0), detail.events_end());
-            (
-                header.wire,
-                header.thread_id,
-                first,
-                end,
-                detail.footer_bytes(),
-            )
+            let footer = detail.footer_bytes();
+            (header.wire, header.thread_id, first, end, footer)
         }
     };
     Some(Section {

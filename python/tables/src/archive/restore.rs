@@ -1,20 +1,24 @@
-//! Restores the files of an archive, in order.
+//! Restores a session from an archive: its files, in order.
 
 use std::collections::BTreeSet;
-use std::path::{Component, Path};
+use std::fs;
+use std::path::{Component, Path, PathBuf};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int8Type;
 use arrow_array::{BinaryArray, DictionaryArray, Int64Array, RecordBatch, StringArray};
 use atf::Wire;
+use atf::session::is_part_of_trace;
 
 use super::encode::{Encoding, blob, bytes, is_there, number, numbers};
 use super::files::{ListChecksum, RowRange};
 use super::read::{Batches, RecordReader};
-use super::sink::Sink;
-use super::tree::{Entry, Kind};
-use super::{Layout, VERSION};
+use super::sink::{Disk, Sink};
+use super::tree::{Entry, Kind, set_mode};
+use super::{Layout, VERSION, bad};
 use crate::error::Error;
+use crate::files::refuse_existing;
+use crate::stage::{Stage, output};
 use crate::table::Table;
 
 /// How much was restored from an archive.
@@ -27,11 +31,100 @@ pub struct Unpacked {
     pub bytes: u64,
 }
 
+/// Restores the files of a session, byte for byte, to the folder `session`, which must not exist
+/// yet. Verifies the checksum of each file. `host` and `name` are the ones in the partitions `host=`
+/// and `session=`; an archive with only one session needs neither.
+///
+/// All files are written to a temporary folder next to `session`. The folder is renamed at the end,
+/// so nothing remains after an error.
+///
+/// # Errors
+///
+/// [`Error::File`] if the archive cannot be read or is damaged, [`Error::Output`] if the session exists or cannot be
+/// written, and [`Error::Usage`] if the archive has several sessions and the names do not select one.
+pub fn unpack(
+    archive: impl AsRef<Path>,
+    session: impl AsRef<Path>,
+    host: Option<&str>,
+    name: Option<&str>,
+) -> Result<Unpacked, Error> {
+    let (archive, target) = (archive.as_ref(), session.as_ref());
+    let layout = find(archive, host, name)?;
+    refuse_existing(&[target.to_path_buf()])?;
+    if is_part_of_trace(target) {
+        return Err(output(target, "it would become part of another trace"));
+    }
+    let parent = match target.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    fs::create_dir_all(parent).map_err(|error| output(parent, error))?;
+    let stage = Stage::new(parent)?;
+    // Keep other users out of the folder until its files' modes are set.
+    set_mode(&stage.path, 0o700).map_err(|error| output(&stage.path, error))?;
+    let restored = restore(&layout, &mut Disk::new(&stage.path))?;
+    let renames = [(stage.path.clone(), target.to_path_buf())];
+    stage.publish(&renames)?;
+    Ok(restored)
+}
+
+/// Returns the session that the names select.
+fn find(archive: &Path, host: Option<&str>, name: Option<&str>) -> Result<Layout, Error> {
+    let root = archive.join(Table::Files.name());
+    let mut places = partitions(&root, "session")?;
+    for folder in partitions(&root, "host")? {
+        let sessions = partitions(&root.join(&folder), "session")?;
+        places.extend(sessions.into_iter().map(|session| folder.join(session)));
+    }
+    let names = [("host", host), ("session", name)].into_iter();
+    let wanted = names.filter_map(|(key, name)| Some(format!("{key}={}", name?)));
+    let wanted: Vec<String> = wanted.collect();
+    places.retain(|place| {
+        let is_there = |part: &String| place.iter().any(|found| found == part.as_str());
+        wanted.iter().all(is_there)
+    });
+    match &places[..] {
+        [place] => Ok(Layout {
+            archive: archive.to_path_buf(),
+            place: place.clone(),
+        }),
+        [] => Err(bad(archive, "the archive does not contain the session")),
+        several => {
+            let names = several.iter().take(MOST_NAMED);
+            let names = names.map(|place| place.to_string_lossy());
+            let names = names.collect::<Vec<_>>().join(", ");
+            let count = several.len();
+            Err(Error::usage(format!(
+                "{}: the archive has {count} sessions; select one by host and session: {names}",
+                archive.display()
+            )))
+        }
+    }
+}
+
+/// The maximum number of sessions to list in an error.
+const MOST_NAMED: usize = 20;
+
+/// Returns the folders named `KEY=…` in a folder.
+fn partitions(folder: &Path, key: &str) -> Result<Vec<PathBuf>, Error> {
+    let failed = |error| bad(folder, error);
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let name = entry.map_err(failed)?.file_name();
+        let text = name.to_string_lossy();
+        if text.split_once('=').is_some_and(|(found, _)| found == key) {
+            found.push(PathBuf::from(name));
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
 /// Passes all entries of an archive to `sink`.
 pub(super) fn restore(layout: &Layout, sink: &mut dyn Sink) -> Result<Unpacked, Error> {
     let columns = [&["path", "kind", "source", "bytes"][..], &NUMBERS].concat();
     let path = layout.files();
-    let fail = |why: String| super::bad(&path, why);
+    let fail = |why: String| bad(&path, why);
     let mut batches = Batches::open(&path, &columns)?;
     let version = batches.pairs().get("atf.archive").copied();
     if version != Some(VERSION) {
@@ -94,7 +187,7 @@ struct Open {
 impl State<'_> {
     fn part(&mut self, part: &Part<'_>, path: &Path) -> Result<(), Error> {
         let Part { entry, .. } = part;
-        let fail = |why: &str| Err(super::bad(path, format!("{:?}: {why}", entry.path)));
+        let fail = |why: &str| Err(bad(path, format!("{:?}: {why}", entry.path)));
         if entry.kind != Kind::File {
             if self.file.is_some() {
                 return fail("expected the next part of a file");

@@ -1,6 +1,6 @@
 //! Receives restored files: writes them to a folder or compares them with the originals.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -25,10 +25,9 @@ pub(super) struct Disk {
     root: PathBuf,
     file: Option<(PathBuf, File)>,
     /// Folders with their modes, which are set last because they may make a folder read-only.
-    folders: Vec<(PathBuf, Option<u32>)>,
-    /// The folders' paths, set at the first symlink. Symlinks come last, as they may point
-    /// elsewhere.
-    known: Option<HashSet<PathBuf>>,
+    folders: BTreeMap<PathBuf, Option<u32>>,
+    /// Whether there was a symlink. Symlinks come last, as they may point elsewhere.
+    has_links: bool,
 }
 
 impl Disk {
@@ -36,18 +35,17 @@ impl Disk {
         Self {
             root: root.to_path_buf(),
             file: None,
-            folders: Vec::new(),
-            known: None,
+            folders: BTreeMap::new(),
+            has_links: false,
         }
     }
 
     /// Creates a symlink, but only in a folder that was created here, because a path through another
     /// symlink could lead anywhere.
     fn link(&mut self, path: &Path, target: &str) -> Result<(), Error> {
-        let paths = self.folders.iter().map(|(path, _)| path.clone());
-        let known = self.known.get_or_insert_with(|| paths.collect());
+        self.has_links = true;
         let parent = path.parent().unwrap_or(&self.root);
-        if parent != self.root && !known.contains(parent) {
+        if parent != self.root && !self.folders.contains_key(parent) {
             return Err(output(path, "the symlink is outside the session's folder"));
         }
         link(target, path).map_err(|error| output(path, error))
@@ -57,7 +55,7 @@ impl Disk {
 impl Sink for Disk {
     fn begin(&mut self, entry: &Entry, target: Option<&str>) -> Result<(), Error> {
         let path = below(&self.root, &entry.path);
-        if self.known.is_some() && entry.kind != Kind::Link {
+        if self.has_links && entry.kind != Kind::Link {
             return Err(output(&path, "it comes after a symlink"));
         }
         match (entry.kind, target) {
@@ -65,7 +63,7 @@ impl Sink for Disk {
                 if !entry.path.is_empty() {
                     fs::create_dir(&path).map_err(|error| output(&path, error))?;
                 }
-                self.folders.push((path, entry.mode));
+                self.folders.entry(path).or_insert(entry.mode);
             }
             (Kind::Link, target) => {
                 let target = target.ok_or_else(|| output(&path, "the symlink has no target"))?;

@@ -30,6 +30,11 @@ impl Kind {
             Self::Link => "link",
         }
     }
+
+    pub(super) fn named(name: &str) -> Option<Self> {
+        let kinds = [Self::Folder, Self::File, Self::Link];
+        kinds.into_iter().find(|kind| kind.name() == name)
+    }
 }
 
 /// Lists a folder's contents, sorted by path so that folders precede their contents.
