@@ -1,6 +1,7 @@
 //! What other threads request from the drain's thread.
 
-/// The work of one pass of the drain, apart from draining.
+/// The work of one pass of the drain, apart from draining. Until the pass begins, only the requests
+/// are set.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
     /// The threads to create.

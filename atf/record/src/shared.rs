@@ -234,7 +234,7 @@ impl Shared {
         Ok(thread_id)
     }
 
-    /// Locks the state for a command. Fails in a forked child, and after the recording was stopped.
+    /// Locks the state for a request. Fails in a forked child, and after the recording was stopped.
     pub(super) fn lock_running(&self) -> Result<MutexGuard<'_, State>> {
         self.check_process()?;
         let state = self.lock();

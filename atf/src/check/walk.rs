@@ -142,7 +142,8 @@ fn folder(path: &Path, take: &mut dyn FnMut(Unit) -> bool) -> bool {
 }
 
 /// Passes a folder to `take` if it is a thread or a session, and then what is below it, unless it
-/// is a thread. Does not follow symlinks. Sets `found` if there is anything to pass.
+/// is a thread. Does not follow symlinks. Sets `found` if there is anything to pass. The limited
+/// depth also limits the recursion.
 fn visit(path: &Path, depth: usize, found: &mut bool, take: &mut dyn FnMut(Unit) -> bool) -> bool {
     let (is_thread, is_session) = (is_thread(path), is_session(path).unwrap_or(false));
     *found |= is_thread || is_session;

@@ -72,7 +72,8 @@ impl Route<'_> {
         Input::open_in_session(&self.from.join(name), self.options)
     }
 
-    /// Removes the files written for the thread, but not its folder.
+    /// Removes the files written for the thread, but not its folder, which may be that of the whole
+    /// new trace.
     fn clear(&self) -> Result<()> {
         for name in names(self.to)? {
             remove(&self.to.join(name))?;
@@ -130,6 +131,7 @@ impl Engine<'_> {
             beside: Beside::default(),
             progress,
         };
+        // Without a session, an earlier rewrite leaves its files in the thread's folder.
         if folder.is_empty() {
             self.keep_earlier(route.from, route.to, &mut thread.beside.left_behind)?;
         }
