@@ -52,7 +52,12 @@ fn children(way: &str) {
         assert_eq!(run.sessions.len(), 2, "{:?}", run.output);
         let text = String::from_utf8(run.output.stdout.clone()).unwrap();
         let mut counted: Vec<u64> = text.lines().map(|line| line.parse().unwrap()).collect();
-        let traces = run.sessions.iter().map(|path| Trace::open(path).accepted());
+        let traces = run.sessions.iter().map(|path| Trace::open(path));
+        // A child that is forked while the loader's lock is held records every call, but no footer.
+        let traces = traces.map(|trace| match way {
+            "fork-locked" => trace,
+            _ => trace.accepted(),
+        });
         let mut calls: Vec<_> = traces.map(|trace| trace.calls().returned).collect();
         counted.sort_unstable();
         calls.sort_unstable();

@@ -216,7 +216,7 @@ impl Trace {
         impl atf::check::Output for Findings {
             fn file(&mut self, report: FileReport) {
                 let broken = report.findings().into_iter();
-                let broken = broken.filter(|it| it.rule.severity < Severity::Advice);
+                let broken = broken.filter(|it| it.rule.severity > Severity::Advice);
                 let texts = broken.map(|it| format!("{} {}", it.rule.id, it.message));
                 self.0.extend(texts);
             }
