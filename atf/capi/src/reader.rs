@@ -1,5 +1,5 @@
-//! What the readers of both kinds of file share: the description of a file, the list of problems,
-//! and functions.
+//! Functions of the readers of both kinds of file, with the description of a file and its list of
+//! problems.
 
 use std::ffi::{CString, c_char};
 use std::sync::OnceLock;

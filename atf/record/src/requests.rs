@@ -1,4 +1,4 @@
-//! What other threads request from the drain's thread.
+//! Requests that other threads make of the drain's thread.
 
 /// The work of one pass of the drain, apart from draining. Until the pass begins, only the requests
 /// are set.

@@ -153,9 +153,9 @@ fn function_payload<'w>(
     Ok(bytes.map(|bytes| bytes.split_at(HEADER).1))
 }
 
-/// Returns why there is no event of `length` bytes at `place`, its position and its offset, if it
-/// does not fit in the `available` bytes of its section. `None` is the length of an event whose
-/// header does not fit.
+/// Checks that an event of `length` bytes fits in the `available` bytes of its section, and returns
+/// an error if not. `place` is the event's position and offset. A `length` of `None` means that the
+/// event's header does not fit.
 pub(crate) fn misfit(
     input: &Input,
     place: (u64, u64),

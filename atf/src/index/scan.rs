@@ -57,7 +57,7 @@ pub struct Disorder {
 }
 
 impl Disorder {
-    /// Adds this many events, the first of which is event `first_seq`.
+    /// Adds `more` events that are earlier than their predecessors, from event `first_seq` on.
     pub(crate) fn add(known: &mut Option<Self>, first_seq: u64, more: u64) {
         let count = 0;
         let known = known.get_or_insert(Self { first_seq, count });

@@ -1,5 +1,5 @@
-//! Reads parts of a file, up to a limit, and collects its functions and their names, each of which
-//! is stored once.
+//! Reads parts of a file, up to a limit, and collects its functions and their names. Each name is
+//! stored once.
 
 use std::borrow::Cow;
 use std::cell::Cell;

@@ -44,7 +44,7 @@ impl Disagreement {
     pub fn outcome(&self, spec: &Spec, wire: Wire) -> Option<String> {
         let subject = Subject::find(spec, &self.key)?;
         if let Some(value) = subject.value(&self.key, wire) {
-            // A field that is absent has a layout that says so, but no type, value or "none".
+            // Only its layout can show that a field is absent: it has no type and no value.
             let is_shown = value != ABSENT || self.key.property == "layout";
             return is_shown.then_some(value);
         }
