@@ -10,8 +10,7 @@ use atf::spans::{Depth, SpanEnd, Unmatched};
 use atf::thread::ThreadReader;
 use atf::trace::{Process, Thread, ThreadFiles};
 
-use crate::died::Deaths;
-use crate::unit::{Step, problems_of, read, select};
+use crate::unit::{Deaths, Step, problems_of, read, select};
 use crate::walk::{Began, Ended, Observer, Walk};
 use crate::{Options, Problem, ThreadTotals};
 

@@ -173,7 +173,7 @@ impl Observer for ByFunction<'_> {
 
     fn end(&mut self, place: Place, ended: &Ended) {
         self.0.table.end(place, ended);
-        if ended.is_counted && ended.is_known {
+        if ended.is_counted && ended.how.is_known() {
             let durations = &mut self.0.table.value(place).durations;
             let new = durations.add(ended.duration_ns);
             self.0.buckets = self.0.buckets.saturating_add(new);

@@ -9,8 +9,7 @@ use atf::thread::Ring;
 use atf::trace::{Process, Thread};
 use atf::{Completeness, Error};
 
-use crate::died::Deaths;
-use crate::unit::{Step, Timed, read_all, select};
+use crate::unit::{Deaths, Step, Timed, read_all, select};
 use crate::{Options, Problem, side_by_side};
 
 /// How the threads of a trace ended, from [`last`].

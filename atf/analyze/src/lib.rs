@@ -63,7 +63,6 @@
 )]
 
 mod calls;
-mod died;
 mod diff;
 mod durations;
 mod functions;
@@ -89,8 +88,7 @@ use atf::Error;
 use atf::manifest::Losses;
 use atf::trace::{Process, Thread};
 
-use crate::died::Deaths;
-use crate::unit::{problems_of, read_all, select};
+use crate::unit::{Deaths, problems_of, read_all, select};
 use crate::walk::{Observer, Walk};
 
 pub use calls::{CallEnd, CallStart, CallVisitor, ThreadFolder, ThreadStart, calls};

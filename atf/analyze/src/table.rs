@@ -2,7 +2,7 @@
 
 use std::hash::Hash;
 
-use crate::places::{Keyed, Places};
+use crate::places::Places;
 use crate::walk::Ended;
 
 /// The calls and times of a function or a pair of functions.
@@ -37,7 +37,7 @@ impl Times {
     pub(crate) fn count(&mut self, ended: &Ended) {
         if ended.is_counted {
             self.calls = self.calls.saturating_add(1);
-            self.open = self.open.saturating_add((!ended.is_known).into());
+            self.open = self.open.saturating_add((!ended.how.is_known()).into());
             self.at_least = self.at_least.saturating_add(ended.is_minimum.into());
         }
     }
@@ -51,10 +51,11 @@ impl Times {
 /// The times per key. Keys beyond the limit share one row.
 #[derive(Debug)]
 pub(crate) struct Table<K, V> {
-    rows: Vec<Row<K, V>>,
-    places: Places,
+    places: Places<K>,
+    /// The row of each key, by position.
+    rows: Vec<Row<V>>,
     /// The sums over keys without a row.
-    others: Row<(), V>,
+    others: Row<V>,
     limit: usize,
     /// Whether a key has no row because of the limit.
     pub(crate) is_full: bool,
@@ -63,9 +64,8 @@ pub(crate) struct Table<K, V> {
 /// The position of a key's row; `None` if the key has no row.
 pub(crate) type Place = Option<u32>;
 
-#[derive(Debug)]
-struct Row<K, V> {
-    key: K,
+#[derive(Debug, Default)]
+struct Row<V> {
     times: Times,
     /// The number of open calls.
     active: u32,
@@ -74,32 +74,12 @@ struct Row<K, V> {
     value: V,
 }
 
-impl<K: Hash + Eq, V> Keyed for Row<K, V> {
-    type Key = K;
-
-    fn key(&self) -> &K {
-        &self.key
-    }
-}
-
-impl<K, V: Default> Row<K, V> {
-    fn new(key: K) -> Self {
-        Self {
-            key,
-            times: Times::default(),
-            active: 0,
-            since_ns: 0,
-            value: V::default(),
-        }
-    }
-}
-
 impl<K: Hash + Eq + Copy, V: Default> Table<K, V> {
     pub(crate) fn new(limit: usize) -> Self {
         Self {
+            places: Places::new(),
             rows: Vec::new(),
-            places: Places::default(),
-            others: Row::new(()),
+            others: Row::default(),
             limit,
             is_full: false,
         }
@@ -111,8 +91,8 @@ impl<K: Hash + Eq + Copy, V: Default> Table<K, V> {
 
     /// Returns the values of all rows, and of the keys without a row.
     pub(crate) fn values(&mut self) -> impl Iterator<Item = &mut V> {
-        let rows = self.rows.iter_mut().map(|row| &mut row.value);
-        rows.chain([&mut self.others.value])
+        let rows = self.rows.iter_mut().chain([&mut self.others]);
+        rows.map(|row| &mut row.value)
     }
 
     /// Returns a new table in which the open calls can continue after this table is merged into
@@ -120,10 +100,13 @@ impl<K: Hash + Eq + Copy, V: Default> Table<K, V> {
     pub(crate) fn split<'p>(&self, open: impl Iterator<Item = &'p mut Place>) -> Self {
         let mut next = Self::new(self.limit);
         for place in open {
-            if let Some(row) = place.and_then(|at| self.rows.get(at as usize)) {
-                *place = next.place(row.key);
-                let (_, active, since_ns, _) = next.parts(*place);
-                (*active, *since_ns) = (row.active, row.since_ns);
+            if let Some(at) = *place
+                && let Some(key) = self.places.keys().get(at as usize)
+                && let Some(row) = self.rows.get(at as usize)
+            {
+                *place = next.place(*key);
+                let new = next.row(*place);
+                (new.active, new.since_ns) = (row.active, row.since_ns);
             }
         }
         next
@@ -131,42 +114,42 @@ impl<K: Hash + Eq + Copy, V: Default> Table<K, V> {
 
     /// Returns a key's place, adding a row for the key if there is room.
     pub(crate) fn place(&mut self, key: K) -> Place {
-        if let Some(place) = self.places.find(&self.rows, &key) {
+        if let Some(place) = self.places.find(&key) {
             return Some(place);
         }
         let next = u32::try_from(self.rows.len()).ok();
         let next = next.filter(|_| self.rows.len() < self.limit);
         self.is_full |= next.is_none();
         let place = next?;
-        self.rows.push(Row::new(key));
-        self.places.add(&self.rows);
+        self.rows.push(Row::default());
+        self.places.add(key);
         Some(place)
     }
 
     pub(crate) fn value(&mut self, place: Place) -> &mut V {
-        self.parts(place).3
+        &mut self.row(place).value
     }
 
     pub(crate) fn begin(&mut self, place: Place, now_ns: u64) {
-        let (_, active, since_ns, _) = self.parts(place);
-        if *active == 0 {
-            *since_ns = now_ns;
+        let row = self.row(place);
+        if row.active == 0 {
+            row.since_ns = now_ns;
         }
-        *active = active.saturating_add(1);
+        row.active = row.active.saturating_add(1);
     }
 
     pub(crate) fn spend(&mut self, place: Place, ns: u64) {
-        let (times, ..) = self.parts(place);
+        let times = &mut self.row(place).times;
         times.self_ns = times.self_ns.saturating_add(ns);
     }
 
     pub(crate) fn end(&mut self, place: Place, ended: &Ended) {
-        let (times, active, since_ns, _) = self.parts(place);
-        times.count(ended);
-        *active = active.saturating_sub(1);
-        if *active == 0 {
-            let ns = ended.now_ns.saturating_sub(*since_ns);
-            times.total_ns = times.total_ns.saturating_add(ns);
+        let row = self.row(place);
+        row.times.count(ended);
+        row.active = row.active.saturating_sub(1);
+        if row.active == 0 {
+            let ns = ended.now_ns.saturating_sub(row.since_ns);
+            row.times.total_ns = row.times.total_ns.saturating_add(ns);
         }
     }
 
@@ -174,24 +157,20 @@ impl<K: Hash + Eq + Copy, V: Default> Table<K, V> {
         clippy::indexing_slicing,
         reason = "each place is the position of a row"
     )]
-    fn parts(&mut self, place: Place) -> (&mut Times, &mut u32, &mut u64, &mut V) {
-        fn parts<K, V>(row: &mut Row<K, V>) -> (&mut Times, &mut u32, &mut u64, &mut V) {
-            let since_ns = &mut row.since_ns;
-            (&mut row.times, &mut row.active, since_ns, &mut row.value)
-        }
+    fn row(&mut self, place: Place) -> &mut Row<V> {
         match place {
-            Some(place) => parts(&mut self.rows[place as usize]),
-            None => parts(&mut self.others),
+            Some(place) => &mut self.rows[place as usize],
+            None => &mut self.others,
         }
     }
 
     /// Adds another thread's rows.
     pub(crate) fn merge(&mut self, other: Self, mut add: impl FnMut(&mut V, V)) {
-        for row in other.rows {
-            let place = self.place(row.key);
-            let (times, _, _, value) = self.parts(place);
-            times.add(&row.times);
-            add(value, row.value);
+        for (key, from) in other.places.into_keys().into_iter().zip(other.rows) {
+            let place = self.place(key);
+            let row = self.row(place);
+            row.times.add(&from.times);
+            add(&mut row.value, from.value);
         }
         self.others.times.add(&other.others.times);
         add(&mut self.others.value, other.others.value);
@@ -199,8 +178,8 @@ impl<K: Hash + Eq + Copy, V: Default> Table<K, V> {
 
     /// Returns the rows, and the sums over keys without a row.
     pub(crate) fn into_rows(self) -> (impl Iterator<Item = (K, Times, V)>, (Times, V)) {
-        let rows = self.rows.into_iter();
-        let rows = rows.map(|row| (row.key, row.times, row.value));
+        let rows = self.places.into_keys().into_iter().zip(self.rows);
+        let rows = rows.map(|(key, row)| (key, row.times, row.value));
         (rows, (self.others.times, self.others.value))
     }
 }

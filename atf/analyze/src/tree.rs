@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use atf::spans::Unmatched;
 use atf::trace::Process;
 
-use crate::places::{Keyed, Places};
+use crate::places::Places;
 use crate::table::Times;
 use crate::walk::{Began, Ended, Observer};
 use crate::{Options, Problem, ThreadTotals, Totals, jobs, on_any_cores, run};
@@ -98,17 +98,12 @@ const NODES_OF_THREADS: usize = 1 << 17;
 /// A tree to which calls are added.
 struct Growing {
     /// The nodes, each after its parent. The first one is the root, above the outermost calls.
-    nodes: Vec<Branch>,
-    places: Places,
+    places: Places<Key>,
+    /// The times of each node.
+    times: Vec<Times>,
     limit: usize,
     /// The number of nodes that collect remaining calls. They do not count towards the limit.
     rest: usize,
-}
-
-#[derive(Debug)]
-struct Branch {
-    key: Key,
-    times: Times,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -121,21 +116,6 @@ struct Key {
 
 const ROOT: u32 = 0;
 
-impl Branch {
-    fn new(key: Key) -> Self {
-        let times = Times::default();
-        Self { key, times }
-    }
-}
-
-impl Keyed for Branch {
-    type Key = Key;
-
-    fn key(&self) -> &Key {
-        &self.key
-    }
-}
-
 impl Growing {
     fn new(limit: usize) -> Self {
         let root = Key {
@@ -144,9 +124,11 @@ impl Growing {
             parent: u32::MAX,
             is_rest: false,
         };
+        let mut places = Places::new();
+        places.add(root);
         Self {
-            nodes: vec![Branch::new(root)],
-            places: Places::default(),
+            places,
+            times: vec![Times::default()],
             limit: limit.min(MOST_NODES),
             rest: 0,
         }
@@ -156,14 +138,18 @@ impl Growing {
         clippy::indexing_slicing,
         reason = "each place is the position of a node"
     )]
-    fn branch(&mut self, place: u32) -> &mut Branch {
-        &mut self.nodes[place as usize]
+    fn times(&mut self, place: u32) -> &mut Times {
+        &mut self.times[place as usize]
     }
 
     /// Returns the function's child node of `parent`. Adds the node if it is missing and there is
     /// room.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "each place is the position of a node"
+    )]
     fn child(&mut self, parent: u32, function_id: u64) -> u32 {
-        if self.branch(parent).key.is_rest {
+        if self.places.keys()[parent as usize].is_rest {
             return parent;
         }
         let key = Key {
@@ -172,7 +158,7 @@ impl Growing {
             is_rest: false,
         };
         // The root does not count towards the limit.
-        let is_full = self.nodes.len().saturating_sub(self.rest) > self.limit;
+        let is_full = self.times.len().saturating_sub(self.rest) > self.limit;
         self.place(key, !is_full)
             .unwrap_or_else(|| self.rest_of(parent))
     }
@@ -184,22 +170,22 @@ impl Growing {
             parent,
             is_rest: true,
         };
-        let before = self.nodes.len();
+        let before = self.times.len();
         let place = self.place(key, true).unwrap_or(parent);
         self.rest = self
             .rest
-            .saturating_add(self.nodes.len().saturating_sub(before));
+            .saturating_add(self.times.len().saturating_sub(before));
         place
     }
 
     fn place(&mut self, key: Key, may_add: bool) -> Option<u32> {
-        let place = self.places.find(&self.nodes, &key);
-        let next = u32::try_from(self.nodes.len()).ok().filter(|_| may_add);
+        let place = self.places.find(&key);
+        let next = u32::try_from(self.times.len()).ok().filter(|_| may_add);
         if place.is_some() || next.is_none() {
             return place;
         }
-        self.nodes.push(Branch::new(key));
-        self.places.add(&self.nodes);
+        self.times.push(Times::default());
+        self.places.add(key);
         next
     }
 
@@ -207,42 +193,41 @@ impl Growing {
     #[expect(clippy::indexing_slicing, reason = "each node is after its parent")]
     fn merge(&mut self, other: &Self) {
         let mut places = vec![ROOT];
-        for branch in other.nodes.iter().skip(1) {
-            let place = self.child(places[branch.key.parent as usize], branch.key.function_id);
+        for (key, times) in other.places.keys().iter().zip(&other.times).skip(1) {
+            let place = self.child(places[key.parent as usize], key.function_id);
             places.push(place);
-            self.branch(place).times.add(&branch.times);
+            self.times(place).add(times);
         }
     }
 
     /// Adds up the total times, and orders the nodes.
     #[expect(clippy::indexing_slicing, reason = "each node is after its parent")]
     fn into_nodes(self) -> Vec<Node> {
-        let mut branches = self.nodes;
-        drop(self.places);
-        for place in (1..branches.len()).rev() {
-            let Branch { key, times } = &mut branches[place];
-            times.total_ns = times.total_ns.saturating_add(times.self_ns);
-            let (parent, total_ns) = (key.parent as usize, times.total_ns);
-            let above = &mut branches[parent].times;
+        let (keys, mut times) = (self.places.into_keys(), self.times);
+        for place in (1..times.len()).rev() {
+            let own = &mut times[place];
+            own.total_ns = own.total_ns.saturating_add(own.self_ns);
+            let total_ns = own.total_ns;
+            let above = &mut times[keys[place].parent as usize];
             above.total_ns = above.total_ns.saturating_add(total_ns);
         }
-        let is_reported = |place: &u32| !branches[*place as usize].times.is_empty();
+        let is_reported = |place: &u32| !times[*place as usize].is_empty();
         let mut children: Vec<u32> = (ROOT..)
-            .take(branches.len())
+            .take(times.len())
             .skip(1)
             .filter(is_reported)
             .collect();
         children.sort_unstable_by_key(|place| {
-            let Branch { key, times } = &branches[*place as usize];
+            let key = &keys[*place as usize];
             let id = Reverse((key.is_rest, key.function_id));
             // Nodes for the remaining calls come last, whatever their times.
-            let total_ns = (!key.is_rest).then_some(times.total_ns);
+            let total_ns = (!key.is_rest).then_some(times[*place as usize].total_ns);
             (key.parent, total_ns, id)
         });
         // The children of `parent` are `starts[parent]..starts[parent + 1]`, last one first.
-        let mut starts = vec![0_u32; branches.len().saturating_add(1)];
+        let mut starts = vec![0_u32; times.len().saturating_add(1)];
         for child in &children {
-            let next = branches[*child as usize].key.parent.saturating_add(1) as usize;
+            let next = keys[*child as usize].parent.saturating_add(1) as usize;
             starts[next] = starts[next].saturating_add(1);
         }
         let mut sum = 0_u32;
@@ -258,11 +243,11 @@ impl Growing {
         // The nodes to visit, with their depths. The last one is visited next.
         let mut next: Vec<(u32, u32)> = below(ROOT).iter().map(|child| (*child, 0)).collect();
         while let Some((place, depth)) = next.pop() {
-            let Branch { key, times } = &branches[place as usize];
+            let key = &keys[place as usize];
             nodes.push(Node {
                 function_id: (!key.is_rest).then_some(key.function_id),
                 depth,
-                times: *times,
+                times: times[place as usize],
             });
             let depth = depth.saturating_add(1);
             next.extend(below(place).iter().map(|child| (*child, depth)));
@@ -286,12 +271,12 @@ struct Merging<'a> {
 }
 
 impl Merging<'_> {
-    /// Merges the tree and empties it.
-    fn hand_over(&mut self) -> Growing {
+    /// Merges the tree and empties it. Returns the keys of its nodes.
+    fn hand_over(&mut self) -> Vec<Key> {
         let own = mem::replace(&mut self.own, Growing::new(usize::MAX));
         let mut all: MutexGuard<'_, _> = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         all.merge(&own);
-        own
+        own.places.into_keys()
     }
 }
 
@@ -305,12 +290,12 @@ impl Observer for Merging<'_> {
     }
 
     fn spend(&mut self, place: u32, ns: u64) {
-        let times = &mut self.own.branch(place).times;
+        let times = self.own.times(place);
         times.self_ns = times.self_ns.saturating_add(ns);
     }
 
     fn end(&mut self, place: u32, ended: &Ended) {
-        self.own.branch(place).times.count(ended);
+        self.own.times(place).count(ended);
     }
 
     fn unmatched(&mut self, _: &Unmatched, _: u64) {}
@@ -320,26 +305,26 @@ impl Observer for Merging<'_> {
         reason = "each place is the position of a node"
     )]
     fn tidy<'p>(&mut self, open: impl Iterator<Item = &'p mut u32>) {
-        if self.own.nodes.len() < self.most {
+        if self.own.times.len() < self.most {
             return;
         }
         let old = self.hand_over();
         // Keep the open calls and their callers.
-        let mut kept = vec![ROOT; old.nodes.len()];
+        let mut kept = vec![ROOT; old.len()];
         let mut path = Vec::new();
         for place in open {
             let mut above = *place;
             while above != ROOT && kept[above as usize] == ROOT {
                 path.push(above);
-                above = old.nodes[above as usize].key.parent;
+                above = old[above as usize].parent;
             }
             while let Some(node) = path.pop() {
-                let key = &old.nodes[node as usize].key;
+                let key = &old[node as usize];
                 kept[node as usize] = self.own.child(kept[key.parent as usize], key.function_id);
             }
             *place = kept[*place as usize];
         }
-        self.most = self.least.max(self.own.nodes.len().saturating_mul(2));
+        self.most = self.least.max(self.own.times.len().saturating_mul(2));
     }
 
     fn finish(&mut self) {

@@ -2,7 +2,6 @@
 
 use std::convert::Infallible;
 use std::mem;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use atf::Completeness;
@@ -42,7 +41,6 @@ pub struct Timed<'s> {
 #[derive(Debug)]
 pub struct End<'a> {
     files: ThreadFiles<'a>,
-    path: Option<PathBuf>,
     /// How the last of these files ended.
     pub completeness: Completeness,
     pub(crate) lost_footer: bool,
@@ -51,7 +49,7 @@ pub struct End<'a> {
     pub(crate) event_count: u64,
     /// Whether all events of the thread were read: none is in a hole, in a missing segment or
     /// missing from a file, and no file has any other problem.
-    pub(crate) is_whole: bool,
+    is_whole: bool,
 }
 
 /// Returns the selected threads, and the problems of the sessions themselves. A single thread is
@@ -166,7 +164,6 @@ pub fn read<'a, E>(
             || seq.saturating_sub(first_seq) < index.event_count();
         end = Some(End {
             files: *files,
-            path: files.index_path(),
             completeness: index.completeness().clone(),
             lost_footer: index.problems().iter().any(lost_footer),
             missing_events: end
@@ -198,18 +195,51 @@ pub(crate) fn problems_of(
 }
 
 impl End<'_> {
-    /// Returns the position of the session that contains the files.
-    pub(crate) fn session(&self) -> usize {
-        self.files.session()
-    }
-
     /// Returns a problem if any calls were given up.
     pub(crate) fn given_up(&self, count: u64) -> Option<Error> {
-        CallStack::given_up(count, self.path.as_deref())
+        CallStack::given_up(count, self.files.index_path().as_deref())
     }
 
     /// Returns the events and details that `ring.atf` added.
     pub(crate) fn ring(&self) -> Result<Option<Ring>> {
         Ok(self.files.open()?.and_then(|thread| thread.ring()))
+    }
+}
+
+/// The death of a process whose manifest names the signal that ended it.
+pub(crate) struct Deaths {
+    /// The position of the last session, and the time of the process's last event.
+    end: Option<(usize, u64)>,
+}
+
+impl Deaths {
+    pub(crate) fn from_process(process: &Process) -> Self {
+        // Unwritten and lost events may have ended the calls.
+        let has_died = process.manifest().is_some_and(|manifest| {
+            let is_written = manifest.unwritten_events.unwrap_or(0) == 0;
+            let is_kept = manifest.recovered.iter().all(|damage| !damage.lost);
+            manifest.ended_by.is_some() && is_written && is_kept
+        });
+        let end = || {
+            let (_, end_ns) = process.time_range()?;
+            Some((process.sessions().len().checked_sub(1)?, end_ns))
+        };
+        let is_whole = !process.is_single_thread();
+        Self {
+            end: (is_whole && has_died).then(end).flatten(),
+        }
+    }
+
+    /// Returns the time until which a thread's open calls lasted at least; `None` if they may have
+    /// ended earlier, because events of the thread may be missing.
+    pub(crate) fn until_ns(&self, thread: &Thread<'_>, end: &End<'_>) -> Option<u64> {
+        let (last_session, end_ns) = self.end?;
+        let is_complete = end.is_whole
+            && end.completeness.has_verified_footer()
+            && end.files.session() == last_session
+            && thread
+                .listed()
+                .all(|it| it.cut.is_none() && it.lost_events.is_none());
+        is_complete.then_some(end_ns)
     }
 }

@@ -7,8 +7,7 @@ use atf::index::IndexEvent;
 use atf::spans::{CallStack, Depth, Paired, SpanEnd, Unmatched};
 use atf::trace::Thread;
 
-use crate::died::Deaths;
-use crate::unit::{End, Step, Timed};
+use crate::unit::{Deaths, End, Step, Timed};
 use crate::{EventPlace, Options, ThreadTotals};
 
 /// An observer that collects an analysis's results from a thread's calls.
@@ -57,8 +56,6 @@ pub(crate) struct Ended {
     pub(crate) how: SpanEnd,
     /// The return or exception that ended the call.
     pub(crate) event: Option<IndexEvent>,
-    /// Whether an event ended it.
-    pub(crate) is_known: bool,
     /// Whether it is open and lasts at least until `now_ns`, which is after the thread's last event.
     pub(crate) is_minimum: bool,
     /// Whether the call overlaps the time range.
@@ -261,11 +258,10 @@ impl<O: Observer> Open<'_, O> {
         };
         let frame = frame.expect("each open call has a frame");
         let is_counted = options.overlaps(frame.start_ns, now_ns);
-        let is_known = span.end.is_known();
         let is_minimum = self.is_minimum && span.end == SpanEnd::Open;
         if is_counted {
             totals.calls = totals.calls.saturating_add(1);
-            totals.open = totals.open.saturating_add((!is_known).into());
+            totals.open = totals.open.saturating_add((!span.end.is_known()).into());
             totals.at_least = totals.at_least.saturating_add(is_minimum.into());
         }
         let end_ns = options.clip(now_ns);
@@ -275,7 +271,6 @@ impl<O: Observer> Open<'_, O> {
             duration_ns: end_ns.saturating_sub(options.clip(frame.start_ns)),
             how: span.end,
             event: event.copied().filter(|_| is_event),
-            is_known,
             is_minimum,
             is_counted,
         };

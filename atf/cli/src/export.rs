@@ -6,16 +6,15 @@ use std::env;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::slice;
 
 use atf::session::{is_file_of, is_part_of_trace};
 use atf::trace::Process;
 use atf_analyze::Options;
-use atf_export::{Error, Form, Summary, export, flame};
+use atf_export::{Error, Form, Summary, export};
 use tempfile::NamedTempFile;
 
 use crate::dump::Reported;
-use crate::output::{Failure, Outcome, State, complain, stdout};
+use crate::output::{Failure, State, complain, stdout};
 use crate::recordings::or_newest;
 use crate::report::Summed;
 use crate::text::counted;
@@ -50,24 +49,15 @@ impl Selection {
     }
 
     /// Returns the paths that are read.
-    fn inputs(&self, paths: &[PathBuf]) -> Vec<PathBuf> {
+    pub(crate) fn inputs(&self, paths: &[PathBuf]) -> Vec<PathBuf> {
         paths.iter().chain(&self.symbols).cloned().collect()
     }
 }
 
 /// An open trace and the selected part of it.
-struct Opened {
+pub(crate) struct Opened {
     processes: Vec<TimedProcess>,
-    options: Options,
-}
-
-/// Writes a trace in a format. If `out` is `-`, writes to standard output.
-pub(crate) fn run(form: Form, paths: &[PathBuf], out: &Path, selection: &Selection) -> Outcome {
-    let opened = Opened::new(paths, selection)?;
-    let summary = write_to(out, &selection.inputs(paths), |out| {
-        export(&opened.processes(), &opened.options, form, out)
-    })?;
-    Ok(opened.report(&summary, &mut Reported::default()))
+    pub(crate) options: Options,
 }
 
 /// Writes a trace in a format to a temporary file.
@@ -94,40 +84,8 @@ pub(crate) fn to_temporary_file(
     Ok((file, state))
 }
 
-/// Writes a flame graph of a trace, or of its difference from an earlier trace.
-pub(crate) fn flamegraph(
-    before: Option<&PathBuf>,
-    paths: &[PathBuf],
-    out: &Path,
-    title: &str,
-    selection: &Selection,
-) -> Outcome {
-    let opened = Opened::new(paths, selection)?;
-    let after = opened.processes();
-    let mut reported = Reported::default();
-    let mut inputs = selection.inputs(paths);
-    let Some(before) = before else {
-        let summary = write_to(out, &inputs, |out| {
-            flame::write(&after, &opened.options, title, out)
-        })?;
-        return Ok(opened.report(&summary, &mut reported));
-    };
-    let earlier = Opened::new(slice::from_ref(before), selection)?;
-    inputs.push(before.clone());
-    let summaries = write_to(out, &inputs, |out| {
-        let first = (&earlier.processes()[..], &earlier.options);
-        flame::write_difference(first, (&after, &opened.options), title, out)
-    })?;
-    let [first, second] = &summaries;
-    let states = [
-        earlier.report(first, &mut reported),
-        opened.report(second, &mut reported),
-    ];
-    Ok(State::damaged_if(states.contains(&State::Damaged)))
-}
-
 impl Opened {
-    fn new(paths: &[PathBuf], selection: &Selection) -> Result<Self, Failure> {
+    pub(crate) fn new(paths: &[PathBuf], selection: &Selection) -> Result<Self, Failure> {
         let names = other_names(selection.symbols.as_deref())?;
         let clock = selection.clock.clock;
         let processes = open_processes(paths, &names, clock)?;
@@ -155,12 +113,12 @@ impl Opened {
         Ok(Self { processes, options })
     }
 
-    fn processes(&self) -> Vec<Process> {
+    pub(crate) fn processes(&self) -> Vec<Process> {
         self.processes.iter().map(Process::from).collect()
     }
 
     /// Reports what is missing or damaged.
-    fn report(&self, summary: &Summary, reported: &mut Reported) -> State {
+    pub(crate) fn report(&self, summary: &Summary, reported: &mut Reported) -> State {
         for (process, totals) in self.processes.iter().zip(&summary.totals) {
             let sums = Summed {
                 totals,
@@ -203,9 +161,9 @@ impl Opened {
     }
 }
 
-/// Writes to standard output, or to a file that is not one of the inputs. A new file gets its final
-/// name only when it is complete, so a failed command leaves no file.
-fn write_to<T>(
+/// Writes to standard output if the path is `-`, or to a file that is not one of the inputs. A new
+/// file gets its final name only when it is complete, so a failed command leaves no file.
+pub(crate) fn write_to<T>(
     path: &Path,
     inputs: &[PathBuf],
     write: impl FnOnce(&mut dyn Write) -> Result<T, Error>,

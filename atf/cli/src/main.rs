@@ -1,8 +1,8 @@
 //! The command `atf`: records programs, and inspects, recovers, converts and scrubs traces.
 //!
-//! `cli` has one file per subcommand, with its options, help and `run`. The implementation of a
-//! subcommand is in the folder or file of the same name. All offsets and names come from the spec's
-//! resolved layout (`format`).
+//! A subcommand's options, help and implementation are in the folder or file of its name, here or,
+//! if it is small, in `cli`. `explain` takes all offsets and names from the spec's resolved layout
+//! (`format`).
 
 #![forbid(unsafe_code)]
 
@@ -15,7 +15,6 @@ mod format;
 mod info;
 mod json;
 mod last;
-mod loss;
 mod open;
 mod output;
 #[cfg(target_os = "linux")]

@@ -8,7 +8,6 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
-use std::path::PathBuf;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -18,6 +17,22 @@ use atf_export::Form;
 
 use crate::export::{Selection, to_temporary_file};
 use crate::output::{Failure, Outcome, complain, stdout};
+use crate::time::parse_span;
+
+const AFTER_HELP: &str = "\
+Writes the trace to a temporary file like `atf export --format perfetto`, prints an address, and
+serves the file to the page at that address until the page has fetched nothing for the time of
+--timeout. Open the address in a browser on this machine. The page comes from ui.perfetto.dev; the
+trace does not leave this machine. Other pages cannot read it, nor can other users of this machine:
+the address contains a random number, so treat it like a password.
+Perfetto UI fetches traces from port 9001 only; another port is for other tools.
+
+Exit status: 0; 1 something is damaged or missing, such as the end of an unfinalized file, but not
+for events that the manifest counts as lost or unwritten; 2 usage, a path that could not be read, or
+a port that is in use.
+
+Example:
+  $ atf open samples/sample-small";
 
 /// The only page that may read the trace.
 const PAGE: &str = "https://ui.perfetto.dev";
@@ -30,31 +45,44 @@ const MOST_WAITING: usize = 64;
 /// The number of bytes of the trace that are read at a time.
 const PIECE: usize = 256 << 10;
 
-/// Exports a trace, and serves it until no client has fetched any of it for `timeout`.
-pub(crate) fn run(
-    paths: &[PathBuf],
+/// The options of `open`.
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Options {
+    /// The port on 127.0.0.1; 0 for any
+    #[arg(long, default_value_t = 9001)]
     port: u16,
+    /// Exit once no page has fetched anything for this long
+    #[arg(long, value_name = "TIME", default_value = "300s", value_parser = parse_span)]
     timeout: Duration,
-    selection: &Selection,
-) -> Outcome {
-    let at = |error: io::Error| Failure::Usage(format!("127.0.0.1:{port}: {error}"));
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(at)?;
-    let host = listener.local_addr().map_err(at)?.to_string();
-    let (trace, state) = to_temporary_file(Form::Perfetto, paths, selection)?;
-    let server = Arc::new(Server::new(host, trace)?);
-    let mut out = stdout();
-    writeln!(out, "{PAGE}/#!/?url=http://{}{}", server.host, server.path)?;
-    out.flush()?;
-    let (sender, sent) = channel();
-    thread::spawn(move || server.listen(&listener, &sender));
-    let mut is_fetched = false;
-    while sent.recv_timeout(timeout).is_ok() {
-        is_fetched = true;
+    #[command(flatten)]
+    selection: Selection,
+}
+
+impl Options {
+    /// Exports a trace, and serves it until no client has fetched any of it for the timeout.
+    pub(crate) fn run(&self) -> Outcome {
+        let (port, timeout) = (self.port, self.timeout);
+        let paths = self.selection.paths()?;
+        let at = |error: io::Error| Failure::Usage(format!("127.0.0.1:{port}: {error}"));
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(at)?;
+        let host = listener.local_addr().map_err(at)?.to_string();
+        let (trace, state) = to_temporary_file(Form::Perfetto, &paths, &self.selection)?;
+        let server = Arc::new(Server::new(host, trace)?);
+        let mut out = stdout();
+        writeln!(out, "{PAGE}/#!/?url=http://{}{}", server.host, server.path)?;
+        out.flush()?;
+        let (sender, sent) = channel();
+        thread::spawn(move || server.listen(&listener, &sender));
+        let mut is_fetched = false;
+        while sent.recv_timeout(timeout).is_ok() {
+            is_fetched = true;
+        }
+        if !is_fetched {
+            complain(format_args!("no page fetched the trace within {timeout:?}"));
+        }
+        Ok(state)
     }
-    if !is_fetched {
-        complain(format_args!("no page fetched the trace within {timeout:?}"));
-    }
-    Ok(state)
 }
 
 struct Server {

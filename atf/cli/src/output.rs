@@ -153,20 +153,16 @@ pub(crate) struct Colours {
 impl Colours {
     /// Returns the colours for standard output: none if it is not a terminal or `NO_COLOR` is set.
     pub(crate) fn of_stdout() -> Self {
-        match AutoStream::choice(&io::stdout()) {
-            ColorChoice::Always | ColorChoice::AlwaysAnsi => Self::terminal(),
-            ColorChoice::Auto | ColorChoice::Never => Self::default(),
-        }
-    }
-
-    fn terminal() -> Self {
         let colour = |colour: AnsiColor| Style::new().fg_color(Some(colour.into()));
-        Self {
-            strong: Style::new().bold(),
-            dim: Style::new().dimmed(),
-            good: colour(AnsiColor::Green),
-            odd: colour(AnsiColor::Yellow),
-            bad: colour(AnsiColor::Red).bold(),
+        match AutoStream::choice(&io::stdout()) {
+            ColorChoice::Always | ColorChoice::AlwaysAnsi => Self {
+                strong: Style::new().bold(),
+                dim: Style::new().dimmed(),
+                good: colour(AnsiColor::Green),
+                odd: colour(AnsiColor::Yellow),
+                bad: colour(AnsiColor::Red).bold(),
+            },
+            ColorChoice::Auto | ColorChoice::Never => Self::default(),
         }
     }
 }

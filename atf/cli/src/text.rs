@@ -83,19 +83,14 @@ impl fmt::Display for Seconds {
     }
 }
 
-/// The times of a trace's first and last event, in nanoseconds.
-pub(crate) struct Extent(pub(crate) (u64, u64));
-
-impl fmt::Display for Extent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (start_ns, end_ns) = self.0;
-        let (start, end) = (Seconds(start_ns), Seconds(end_ns));
-        let span = Since {
-            time_ns: end_ns,
-            origin_ns: Some(start_ns),
-        };
-        write!(f, "the trace spans {start}s to {end}s ({span}s)")
-    }
+/// Describes the times of a trace's first and last event.
+pub(crate) fn extent((start_ns, end_ns): (u64, u64)) -> String {
+    let (start, end) = (Seconds(start_ns), Seconds(end_ns));
+    let span = Since {
+        time_ns: end_ns,
+        origin_ns: Some(start_ns),
+    };
+    format!("the trace spans {start}s to {end}s ({span}s)")
 }
 
 /// A time in seconds since the origin, negative before it. Without an origin, the time is absolute.

@@ -14,7 +14,7 @@ use atf_analyze::{Options, Totals};
 
 use crate::info::lost_manifest;
 use crate::output::{Failure, complain};
-use crate::text::{Extent, counted, first_names};
+use crate::text::{counted, extent, first_names};
 use crate::time::TimeRange;
 
 /// The trace's own clock, or that of a sound or screen recording, which sessions from several
@@ -262,7 +262,7 @@ pub(crate) fn report_outside(processes: &[TimedProcess], (from_ns, to_ns): (u64,
     let all = times.clone().reduce(union);
     let is_inside = |(start_ns, end_ns)| start_ns <= to_ns && from_ns <= end_ns;
     if let Some(all) = all.filter(|_| !times.into_iter().any(is_inside)) {
-        complain(format_args!("no event is in this range; {}", Extent(all)));
+        complain(format_args!("no event is in this range; {}", extent(all)));
     }
 }
 

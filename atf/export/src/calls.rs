@@ -11,8 +11,8 @@ use atf_analyze::{
     CallEnd, CallStart, CallVisitor, Options, Problem, ThreadFolder, ThreadStart, ThreadTotals,
 };
 
-use crate::notes::{foreign_details, notes_of};
-use crate::process::{self, has_detail_fields, losses_without_files, until_latest};
+use crate::notes::{foreign_details, losses_without_files, notes_of};
+use crate::process::{self, has_detail_fields, until_latest};
 use crate::sink::LATEST_NS;
 use crate::{Detail, End, Error, ProcessInfo, Sink, Start, Summary, Thread, ThreadEnd, TraceInfo};
 

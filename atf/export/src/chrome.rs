@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use atf::symbols::Function;
 
 use crate::json::{Commas, Quoted, Since, Unit};
-use crate::names::name_of;
+use crate::process::name_of;
 use crate::{End, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo};
 
 /// A sink that writes trace events: `B` and `E` for calls, `i` for notes, `M` for names.

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 
 use atf::spans::SpanEnd;
 
-use crate::names::name_of;
+use crate::process::name_of;
 use crate::{End, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo};
 
 /// A sink that writes one row per call, and one row without a call for each note on missing events.

@@ -60,7 +60,7 @@ pub fn export(
         Form::Firefox => {
             let mut firefox = Firefox::new(out, options.max_nodes);
             let mut summary = export_to(processes, options, &mut firefox)?;
-            summary.is_cut = firefox.is_cut();
+            summary.is_cut = firefox.is_cut;
             Ok(summary)
         }
         Form::Csv => export_to(processes, options, &mut Csv::new(out, Formulas::Keep)),

@@ -9,7 +9,7 @@ use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
 use atf::symbols::Function;
 
 use crate::json::{Commas, Quoted, Since, Unit};
-use crate::names::{OTHERS, name_of};
+use crate::process::{OTHERS, name_of};
 use crate::{End, Error, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo};
 
 /// The version of the format; later versions of the Firefox Profiler upgrade it.
@@ -34,7 +34,8 @@ pub(crate) struct Firefox<'a, W> {
     samples: Samples,
     markers: Vec<(u64, String)>,
     extra: Vec<(String, String)>,
-    is_cut: bool,
+    /// Whether the limit was reached, so that several functions or stacks are shown as one.
+    pub(crate) is_cut: bool,
 }
 
 /// The stacks of a thread.
@@ -173,11 +174,6 @@ impl<W: Write> Firefox<'_, W> {
             extra: Vec::new(),
             is_cut: false,
         }
-    }
-
-    /// Returns whether the limit was reached, so that several functions or stacks are shown as one.
-    pub(crate) fn is_cut(&self) -> bool {
-        self.is_cut
     }
 
     /// Begins a sample with the current stack.

@@ -5,9 +5,8 @@ use std::io::Write;
 use atf::trace::Process;
 use atf_analyze::{Node, Options};
 
-use crate::names::{OTHERS, name_of};
 use crate::notes::notes_of_process;
-use crate::process::{self, until_latest};
+use crate::process::{self, OTHERS, name_of, until_latest};
 use crate::{Error, Summary};
 
 /// The maximum number of frames of a stack. Each line repeats the whole stack, so without a limit

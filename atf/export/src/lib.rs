@@ -62,22 +62,20 @@ mod firefox;
 pub mod flame;
 mod folded;
 mod json;
-mod names;
 mod notes;
 mod perfetto;
 mod process;
 mod sink;
 mod speedscope;
-mod summary;
 
 use std::io;
 use std::path::PathBuf;
 
 pub use calls::export_to;
 pub use export::{Form, export};
-pub use names::LONGEST_NAME;
+pub use notes::Summary;
+pub use process::LONGEST_NAME;
 pub use sink::{Detail, End, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo};
-pub use summary::Summary;
 
 /// Why an export ended early.
 #[derive(Debug, thiserror::Error)]

@@ -1,11 +1,65 @@
-//! Notes on missing or damaged data.
+//! The result of an export, and notes on missing or damaged data.
 
-use atf::manifest::Missing;
+use atf::manifest::{Losses, Missing};
 use atf::trace::Process;
 use atf_analyze::{Options, Problem, ThreadTotals, Totals};
 
-use crate::process::losses_without_files;
 use crate::sink::LATEST_NS;
+
+/// The result of an export.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Summary {
+    /// Each process's totals over its threads. Without a selection of threads, they include the
+    /// events that the tracer lost in threads without files.
+    pub totals: Vec<Totals>,
+    /// The problems: events that are missing or changed, and threads that were not read.
+    pub problems: Vec<Problem>,
+    /// How many events link to details of other events. The output omits these details, and reports
+    /// how many there are.
+    pub foreign_details: u64,
+    /// How many events are later than 2⁶³ − 1 ns. The output omits them, and reports how many there
+    /// are.
+    pub late_events: u64,
+    /// Whether a limit cut off parts of the trace. The output reports this too.
+    pub is_cut: bool,
+}
+
+impl Summary {
+    /// Returns whether nothing is damaged and nothing was omitted. Calls may still be open, and the
+    /// tracer may have lost events: see [`totals`](Self::totals).
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.problems.is_empty()
+            && self.foreign_details == 0
+            && self.late_events == 0
+            && !self.is_cut
+    }
+
+    pub(crate) fn add(
+        &mut self,
+        process: &Process,
+        options: &Options,
+        threads: &[ThreadTotals],
+        problems: impl IntoIterator<Item = Problem>,
+    ) {
+        let mut totals = Totals::sum(threads);
+        totals.losses = totals.losses.plus(losses_without_files(process, options));
+        self.totals.push(totals);
+        let late = late_events(threads, options);
+        self.late_events = self.late_events.saturating_add(late);
+        self.problems.extend(problems);
+    }
+}
+
+/// Returns what the tracer lost in threads without readable files, unless threads are selected.
+pub(crate) fn losses_without_files(process: &Process, options: &Options) -> Losses {
+    if options.threads.is_empty() {
+        process.losses_without_files()
+    } else {
+        Losses::default()
+    }
+}
 
 /// Returns sentences about missing or damaged data in a thread, for formats that can include them.
 pub(crate) fn notes_of(
@@ -71,7 +125,7 @@ fn counted(totals: &Totals) -> impl Iterator<Item = String> + use<> {
 }
 
 /// Returns how many events are omitted because they are later than any export can show.
-pub(crate) fn late_events(threads: &[ThreadTotals], options: &Options) -> u64 {
+fn late_events(threads: &[ThreadTotals], options: &Options) -> u64 {
     if options.to_ns <= LATEST_NS {
         // The range ends before those events, so nothing is missing from it.
         return 0;

@@ -1,13 +1,21 @@
-//! Describes processes in the terms of other formats.
+//! Describes processes and functions in the terms of other formats.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use atf::manifest::Losses;
 use atf::session::SessionReader;
+use atf::symbols::Function;
 use atf::trace::Process;
 use atf_analyze::Options;
 
 use crate::sink::LATEST_NS;
+
+/// The maximum length of a name in bytes. Longer names are truncated, because some formats repeat
+/// the name for each call.
+pub const LONGEST_NAME: usize = 4096;
+
+/// The name shown for calls that are not listed separately.
+pub(crate) const OTHERS: &str = "(further calls)";
 
 /// Returns the options for analyzing up to the latest time that an export can contain.
 pub(crate) fn until_latest(options: &Options) -> Options {
@@ -23,15 +31,6 @@ pub(crate) fn has_detail_fields(process: &Process) -> bool {
         .iter()
         .filter_map(SessionReader::manifest);
     manifests.any(|manifest| manifest.detail_fields == Some(true))
-}
-
-/// Returns what the tracer lost in threads without readable files, unless threads are selected.
-pub(crate) fn losses_without_files(process: &Process, options: &Options) -> Losses {
-    if options.threads.is_empty() {
-        process.losses_without_files()
-    } else {
-        Losses::default()
-    }
 }
 
 /// Returns an id for each process: its own, or its position, counted from 1, if ids are missing
@@ -77,4 +76,15 @@ pub(crate) fn facts(process: &Process) -> Vec<(String, String)> {
         facts.push((format!("timing anchor {number}"), text));
     }
     facts
+}
+
+/// Returns a function's name, or its module and number.
+pub(crate) fn name_of<'s>(function: &Function<'s>) -> Cow<'s, str> {
+    match function.name {
+        Some(name) => {
+            let (head, _) = name.split_at(name.floor_char_boundary(LONGEST_NAME));
+            Cow::Borrowed(head)
+        }
+        None => Cow::Owned(function.to_string()),
+    }
 }

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use atf::symbols::Function;
 
 use crate::json::{Commas, Quoted};
-use crate::names::{OTHERS, name_of};
+use crate::process::{OTHERS, name_of};
 use crate::{End, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo};
 
 /// The maximum number of functions with separate frames.

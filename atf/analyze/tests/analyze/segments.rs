@@ -236,21 +236,22 @@ proptest! {
 }
 
 /// Writes a call to function 7 from 100 to 900 across three segments, each with a call to function
-/// 8.
-fn three(folder: &Path) {
+/// 8. Returns their folder.
+fn three() -> TempDir {
+    let folder = TempDir::new().unwrap();
     let mut events = vec![(100, CALL, 7)];
     for start in [200, 400, 600] {
         events.extend([(start, CALL, 8), (start + 50, RETURN, 8)]);
     }
     events.push((900, RETURN, 7));
-    write(folder, &[(events, vec![3 * 125 + 1, 5 * 125 + 1])]);
+    write(folder.path(), &[(events, vec![3 * 125 + 1, 5 * 125 + 1])]);
+    folder
 }
 
 #[test]
 fn calls_end_at_a_segment_in_which_the_thread_is_unreadable() {
     for is_there in [true, false] {
-        let folder = TempDir::new().unwrap();
-        three(folder.path());
+        let folder = three();
         let thread = folder.path().join(name(2)).join("thread_0");
         fs::remove_file(thread.join("index.atf")).unwrap();
         if !is_there {
@@ -272,8 +273,7 @@ fn calls_end_at_a_segment_in_which_the_thread_is_unreadable() {
 
 #[test]
 fn an_unfinalized_segment_is_reported_and_ends_calls() {
-    let folder = TempDir::new().unwrap();
-    three(folder.path());
+    let folder = three();
     let index = folder.path().join(name(1)).join("thread_0/index.atf");
     let bytes = file(0, &[(100, CALL, 7), (200, CALL, 8), (250, RETURN, 8)]).placeholder();
     fs::write(index, bytes.without_footer()).unwrap();
@@ -311,8 +311,7 @@ fn calls_end_in_a_segment_that_is_readable_only_in_part() {
 
 #[test]
 fn calls_that_are_open_at_the_start_of_a_range_come_with_their_folders() {
-    let folder = TempDir::new().unwrap();
-    three(folder.path());
+    let folder = three();
     let mut visited = Visited::default();
     let options = Options {
         from_ns: 610,
@@ -389,8 +388,7 @@ fn segments_are_grouped_by_process_and_ordered_by_number() {
 
 #[test]
 fn deleted_first_segments_are_detected() {
-    let folder = TempDir::new().unwrap();
-    three(folder.path());
+    let folder = three();
     assert_eq!(open(folder.path()).deleted(), None);
     fs::remove_dir_all(folder.path().join(name(1))).unwrap();
     assert_eq!(open(folder.path()).deleted(), Some(1..=1));
@@ -400,8 +398,7 @@ fn deleted_first_segments_are_detected() {
 
 #[test]
 fn a_session_given_by_several_paths_is_read_once() {
-    let folder = TempDir::new().unwrap();
-    three(folder.path());
+    let folder = three();
     let first = folder.path().join(name(1));
     let again = first.join("thread_0/..");
     let segments = Process::open([&first, &again, &first]).unwrap();

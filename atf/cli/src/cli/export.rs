@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use atf_export::Form;
+use atf_export::{Form, export};
 use clap::ValueEnum;
 
-use crate::export::{self, Selection};
+use crate::dump::Reported;
+use crate::export::{Opened, Selection, write_to};
 use crate::output::{Failure, Outcome};
 
 const AFTER_HELP: &str = "\
@@ -73,5 +74,10 @@ pub(super) fn run(options: &Options) -> Outcome {
         FormName::Csv => Form::Csv,
     };
     let selection = &options.selection;
-    export::run(form, &selection.paths()?, &options.out, selection)
+    let paths = selection.paths()?;
+    let opened = Opened::new(&paths, selection)?;
+    let summary = write_to(&options.out, &selection.inputs(&paths), |out| {
+        export(&opened.processes(), &opened.options, form, out)
+    })?;
+    Ok(opened.report(&summary, &mut Reported::default()))
 }

@@ -1,9 +1,13 @@
 //! `flamegraph`: draws where a trace spent its time.
 
 use std::path::PathBuf;
+use std::slice;
 
-use crate::export::{self, Selection};
-use crate::output::Outcome;
+use atf_export::flame;
+
+use crate::dump::Reported;
+use crate::export::{Opened, Selection, write_to};
+use crate::output::{Outcome, State};
 
 const AFTER_HELP: &str = "\
 A frame is a function with the callers below it, over all threads; it is as wide as its total time.
@@ -41,7 +45,7 @@ pub(super) struct Options {
 }
 
 pub(super) fn run(options: &Options) -> Outcome {
-    let selection = &options.selection;
+    let (out, selection) = (&options.out, &options.selection);
     let paths = &selection.paths()?;
     let names = paths.iter().map(|path| path.display().to_string());
     let path = names.collect::<Vec<_>>().join(", ");
@@ -50,6 +54,25 @@ pub(super) fn run(options: &Options) -> Outcome {
         (None, None) => path,
         (None, Some(before)) => format!("{} → {path}", before.display()),
     };
-    let before = options.diff.as_ref();
-    export::flamegraph(before, paths, &options.out, &title, selection)
+    let opened = Opened::new(paths, selection)?;
+    let after = opened.processes();
+    let mut reported = Reported::default();
+    let mut inputs = selection.inputs(paths);
+    let Some(before) = &options.diff else {
+        let summary = write_to(out, &inputs, |out| {
+            flame::write(&after, &opened.options, &title, out)
+        })?;
+        return Ok(opened.report(&summary, &mut reported));
+    };
+    let earlier = Opened::new(slice::from_ref(before), selection)?;
+    inputs.push(before.clone());
+    let [first, second] = write_to(out, &inputs, |out| {
+        let first = (&earlier.processes()[..], &earlier.options);
+        flame::write_difference(first, (&after, &opened.options), &title, out)
+    })?;
+    let states = [
+        earlier.report(&first, &mut reported),
+        opened.report(&second, &mut reported),
+    ];
+    Ok(State::damaged_if(states.contains(&State::Damaged)))
 }

@@ -1,22 +1,13 @@
-//! One file per subcommand: its help, its `run`, and its options unless they are in the module that it runs.
+//! The command line. The files here are small subcommands, each with its options, help and `run`,
+//! and what the rewrites share.
 
 mod convert;
 mod cut;
-mod diff;
-mod dump;
-mod explain;
 mod export;
 mod flamegraph;
-mod info;
-mod last;
-mod open;
-#[cfg(target_os = "linux")]
-mod record;
 mod recover;
-mod report;
 mod rewrite;
 mod scrub;
-mod symbolize;
 mod synth;
 
 use std::io;
@@ -27,6 +18,9 @@ use atf_report::packaged::Packaged;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::output::{Failure, State, complain, offer, stdout};
+#[cfg(target_os = "linux")]
+use crate::record;
+use crate::{diff, dump, explain, info, last, open, report, symbolize};
 
 /// Records programs as ATF v2 function traces, and reports, exports, checks and recovers traces.
 #[derive(Parser)]
@@ -47,13 +41,13 @@ enum Command {
     /// Summarize a trace: its contents, completeness and problems
     Info(info::Options),
     /// Write the events of a trace, merged by time
-    Dump(dump::Options),
+    Dump(dump::Dump),
     /// Show where the time went: hot functions, call tree, callers and callees
-    Report(report::Options),
+    Report(report::Report),
     /// Compare runs of a program: functions that take more or less time, appeared or vanished
-    Diff(diff::Options),
+    Diff(diff::Comparison),
     /// Show what was running when each thread of a trace ended
-    Last(last::Options),
+    Last(last::Ends),
     /// Draw where the time went: a flame graph, or what changed between two traces
     Flamegraph(flamegraph::Options),
     /// Write a trace for other tools: Chrome, Perfetto, speedscope, Firefox, folded stacks, CSV
@@ -112,7 +106,7 @@ pub(crate) fn run() -> ExitCode {
     #[cfg(unix)]
     outlive_file_size_limits(&command);
     let outcome = match command {
-        Ok(Command::Info(options)) => info::run(&options),
+        Ok(Command::Info(options)) => options.run(),
         Ok(Command::Check(options)) => match check::run(&options) {
             Ok(status) => return ExitCode::from(status),
             Err(message) => Err(Failure::Usage(message)),
@@ -122,19 +116,19 @@ pub(crate) fn run() -> ExitCode {
             Ok(status) => return ExitCode::from(status),
             Err(failure) => Err(failure),
         },
-        Ok(Command::Dump(options)) => dump::run(&options),
-        Ok(Command::Report(options)) => report::run(&options),
-        Ok(Command::Diff(options)) => diff::run(&options),
-        Ok(Command::Last(options)) => last::run(&options),
+        Ok(Command::Dump(options)) => options.run(),
+        Ok(Command::Report(options)) => options.run(),
+        Ok(Command::Diff(options)) => options.run(),
+        Ok(Command::Last(options)) => options.run(),
         Ok(Command::Flamegraph(options)) => flamegraph::run(&options),
         Ok(Command::Export(options)) => export::run(&options),
-        Ok(Command::Open(options)) => open::run(&options),
-        Ok(Command::Explain(options)) => explain::run(&options),
+        Ok(Command::Open(options)) => options.run(),
+        Ok(Command::Explain(options)) => options.run(),
         Ok(Command::Recover(options)) => recover::run(&options),
         Ok(Command::Convert(options)) => convert::run(&options),
         Ok(Command::Cut(options)) => cut::run(&options),
         Ok(Command::Scrub(options)) => scrub::run(&options),
-        Ok(Command::Symbolize(options)) => symbolize::run(&options),
+        Ok(Command::Symbolize(options)) => options.run(),
         Ok(Command::Synth(options)) => synth::run(&options),
         Ok(Command::Packaged(it)) => (it.write(Cli::command(), &mut stdout()))
             .map_err(|error| match it {

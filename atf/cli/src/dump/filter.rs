@@ -1,4 +1,4 @@
-//! Selects the events to write.
+//! Selects the events to write. Resolves threads, names and times before the first one.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -6,11 +6,13 @@ use std::str::FromStr;
 
 use atf::EventKind;
 use atf::spans::Paired;
+use atf::trace::Trace;
 
 use super::Dump;
 use super::names::{Function, Names};
-use crate::format::enumeration;
+use super::trace::{NamedThread, Sessions, threads};
 use crate::output::{Failure, complain};
+use crate::text::extent;
 
 /// An event kind on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,13 +22,11 @@ impl FromStr for Kind {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let members = enumeration("event_kind").map(|kinds| kinds.members.as_slice());
-        let members = members.unwrap_or_default();
-        let named = members.iter().find(|member| member.name == text);
-        let number = named.and_then(|member| u32::try_from(member.value).ok());
-        let kind = number.or_else(|| text.parse().ok());
-        kind.map(|kind| Self(EventKind::from(kind))).ok_or_else(|| {
-            let names: Vec<_> = members.iter().map(|member| member.name.as_str()).collect();
+        let kinds = || EventKind::MEMBERS.iter().copied();
+        let named = kinds().find(|kind| kind.name() == Some(text));
+        let kind = named.or_else(|| text.parse().ok().map(EventKind));
+        kind.map(Self).ok_or_else(|| {
+            let names: Vec<_> = kinds().filter_map(EventKind::name).collect();
             format!("expected {} or a number", names.join(", "))
         })
     }
@@ -118,4 +118,51 @@ pub(crate) fn times(
 ) -> Result<RangeInclusive<u64>, Failure> {
     let (from_ns, to_ns) = options.range.resolve(times)?;
     Ok(from_ns..=to_ns)
+}
+
+/// A trace that is ready to dump.
+pub(crate) struct Ready<'a> {
+    pub(crate) names: Names<'a>,
+    pub(crate) filter: Filter<'a>,
+    pub(crate) sessions: Sessions<'a>,
+    /// The selected threads.
+    pub(crate) threads: Vec<NamedThread<'a>>,
+    /// The times of the first and the last event.
+    times: Option<(u64, u64)>,
+}
+
+impl<'a> Ready<'a> {
+    pub(crate) fn new(dump: &'a Dump, trace: &'a Trace) -> Result<Self, Failure> {
+        let names = Names::from_trace(trace);
+        let times = trace.time_range();
+        Filter::complain_of_unknown(dump, &names);
+        let filter = Filter::new(dump, times, &names)?;
+        let sessions = Sessions::new(trace);
+        Ok(Self {
+            threads: threads(trace, &sessions, &dump.threads)?,
+            names,
+            filter,
+            sessions,
+            times,
+        })
+    }
+
+    /// Returns the origin of times in text output, or `None` to show times unchanged: times on a
+    /// recording's clock, or of a trace without readable events.
+    pub(crate) fn origin_ns(&self) -> Option<u64> {
+        let start_ns = self.times.map(|(start_ns, _)| start_ns);
+        start_ns.filter(|_| !self.sessions.is_media())
+    }
+
+    /// Reports why nothing was written.
+    pub(crate) fn report_nothing(&self) {
+        if self.filter.admits_none() {
+            // The patterns without a match were already reported.
+            return;
+        }
+        match self.times {
+            None => complain("no events were found"),
+            Some(times) => complain(format_args!("no event matches; {}", extent(times))),
+        }
+    }
 }

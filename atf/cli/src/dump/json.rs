@@ -9,10 +9,10 @@ use atf::symbols;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
+use super::calls::Line;
 use super::detail::{Detail, PayloadHex};
 use super::lines::Lines;
 use super::names::Names;
-use super::replay::Line;
 use super::trace::ThreadName;
 use super::{Row, Sink};
 use crate::json::{self, Named, U64};

@@ -7,8 +7,6 @@ mod follow;
 mod json;
 mod lines;
 mod names;
-mod ready;
-mod replay;
 mod reported;
 mod text;
 mod trace;
@@ -26,6 +24,7 @@ use atf::{FileKind, Wire};
 use atf_analyze::Pattern;
 
 use crate::output::{Failure, Outcome, State, stdout};
+use crate::recordings::or_newest;
 use crate::text::counted;
 use crate::time::{Time, TimeRange, parse_span};
 use crate::trace::{Clock, ClockOption, ThreadOption, open_trace, other_names, several};
@@ -34,19 +33,41 @@ pub(crate) use filter::Kind;
 pub(crate) use reported::Reported;
 pub(crate) use text::Shown;
 
-use calls::{Step, Stop, each_call};
+use calls::{Line, Replay, Step, Stop, each_call};
 use detail::{Detail, Details, File, Found};
+use filter::Ready;
 use json::Json;
 use names::{Named, Names};
-use ready::Ready;
-use replay::{Line, Replay};
 use reported::{Dangling, report_losses, report_unverified};
 use text::Text;
 use trace::{NamedThread, Sessions, ThreadName, is_readable_as_one};
 
+const AFTER_HELP: &str = "\
+TIME is in nanoseconds of the trace's clock, or has a unit: 1000250000000, 1000.25s. With a + it
+counts from the first event: +1.5ms, +700; with a - back from the last one: -10ms. --from and --to
+are inclusive.
+FUNCTION is a function_id (0x06444fc100000001), =NAME for an exact name, a pattern with * and ? for
+the whole name, or a part of a name. Repeating a filter selects more, different ones select fewer.
+
+Text: seconds since the first event, thread, seq, kind, call depth, function, link to a detail
+event; with --spans: start, duration, thread, position of the call, function. Problems are written
+to standard error after all events that can be read. docs/commands.md explains the forms and
+--follow.
+
+Exit status: 0, even if no event matches; 1 such a problem was found, but not for events that the
+manifest counts as lost or unwritten; 2 usage, or a path that could not be read.
+
+Example:
+  $ atf dump --from +1ms --to +2ms --function 'parse*' session_20260105_101500/pid_4242";
+
 /// The options of `dump`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
 pub(crate) struct Dump {
+    /// A session, a folder with one session below it, a thread's folder or a file; or several sessions
+    /// [default: the newest recording in or below the current folder]
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
     #[command(flatten)]
     threads: ThreadOption,
     #[command(flatten)]
@@ -129,8 +150,9 @@ pub(crate) trait Sink {
 }
 
 impl Dump {
-    /// Writes the events of the traces at these paths.
-    pub(crate) fn run(&self, paths: &[PathBuf]) -> Outcome {
+    /// Writes the events of the traces at the paths.
+    pub(crate) fn run(&self) -> Outcome {
+        let paths = &or_newest(&self.paths)?;
         if self.json {
             self.run_to(paths, &mut Json::new(stdout()))
         } else {

@@ -8,7 +8,7 @@ use atf::Error;
 use atf::manifest::{Losses, Manifest};
 use atf::trace::Trace;
 
-use super::ready::Ready;
+use super::filter::Ready;
 use super::trace::{NamedThread, ThreadName, number};
 use crate::output::{State, complain};
 use crate::text::{Since, counted};

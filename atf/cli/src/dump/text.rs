@@ -8,13 +8,12 @@ use atf::spans::{Depth, Paired, SpanEnd};
 use atf::symbols::Function;
 use atf::{DetailEventType, Wire};
 
+use super::calls::Line;
 use super::detail::Detail;
 use super::lines::Lines;
 use super::names::Names;
-use super::replay::Line;
 use super::trace::ThreadName;
 use super::{Row, Sink};
-use crate::format::member;
 use crate::output::Failure;
 use crate::text::{Printable, Since, Span, letters, on_line, or_dash};
 
@@ -45,7 +44,7 @@ impl<W: Write> Text<W> {
     fn details(&mut self, detail: &Detail<'_>) -> Result<(), Failure> {
         let header = &detail.event.header;
         write!(self.out, "    detail {}: ", detail.event.seq)?;
-        match member("detail_event_type", header.event_type.0.into()) {
+        match header.event_type.name() {
             Some(name) => write!(self.out, "{name}")?,
             None => write!(self.out, "type {}", header.event_type.0)?,
         }

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use super::row::{Heading, Row, Sink};
+use super::{Heading, Row, Sink};
 use crate::format::Meaning;
 use crate::json::{self, U64};
 use crate::output::Failure;
@@ -17,17 +17,11 @@ pub(crate) struct Json<W> {
     seq: Option<U64>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, Default)]
 struct Line<'a> {
     record: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     seq: Option<U64>,
-    #[serde(flatten)]
-    stretch: Stretch<'a>,
-}
-
-#[derive(Serialize, Default)]
-struct Stretch<'a> {
     field: &'a str,
     offset: U64,
     size: U64,
@@ -50,15 +44,6 @@ impl<W: Write> Json<W> {
             seq: None,
         }
     }
-
-    fn line(&mut self, stretch: Stretch<'_>) -> Result<(), Failure> {
-        let line = Line {
-            record: &self.record,
-            seq: self.seq,
-            stretch,
-        };
-        json::line(&mut self.out, &line)
-    }
 }
 
 impl<W: Write> Sink for Json<W> {
@@ -79,7 +64,9 @@ impl<W: Write> Sink for Json<W> {
             Meaning::Known(meaning) => (Some(meaning.as_str()), None),
             Meaning::Odd(problem) | Meaning::Wrong(problem) => (None, Some(problem.as_str())),
         };
-        self.line(Stretch {
+        let line = Line {
+            record: &self.record,
+            seq: self.seq,
             field: row.name,
             offset: row.offset.into(),
             size: U64(row.bytes.len() as u64),
@@ -87,7 +74,8 @@ impl<W: Write> Sink for Json<W> {
             value: Some(row.value),
             meaning,
             problem,
-        })
+        };
+        json::line(&mut self.out, &line)
     }
 
     fn opaque(
@@ -97,22 +85,25 @@ impl<W: Write> Sink for Json<W> {
         offset: u64,
         bytes: &[u8],
     ) -> Result<(), Failure> {
-        self.line(Stretch {
+        let line = Line {
+            record: &self.record,
+            seq: self.seq,
             field: name,
             offset: offset.into(),
             size: U64(bytes.len() as u64),
             bytes: Some(Hex(bytes).to_string()),
-            ..Stretch::default()
-        })
+            ..Line::default()
+        };
+        json::line(&mut self.out, &line)
     }
 
     fn left_out(&mut self, _what: &str, offset: u64, size: u64) -> Result<(), Failure> {
-        "left out".clone_into(&mut self.record);
-        self.seq = None;
-        self.line(Stretch {
+        let line = Line {
+            record: "left out",
             offset: offset.into(),
             size: size.into(),
-            ..Stretch::default()
-        })
+            ..Line::default()
+        };
+        json::line(&mut self.out, &line)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::row::{Heading, Row, Sink};
+use super::{Heading, Row, Sink};
 use crate::format::Meaning;
 use crate::output::{Colours, Failure};
 use crate::text::{Printable, counted, letters};
@@ -11,17 +11,12 @@ use crate::text::{Printable, counted, letters};
 const WIDTH: usize = 8;
 
 /// A sink that writes a walk as text.
-pub(crate) struct Text<W> {
-    out: W,
-    colours: Colours,
+pub(super) struct Text<W> {
+    pub(super) out: W,
+    pub(super) colours: Colours,
 }
 
 impl<W: Write> Text<W> {
-    /// Creates a sink that writes to `out`.
-    pub(crate) const fn new(out: W, colours: Colours) -> Self {
-        Self { out, colours }
-    }
-
     /// Writes the offset and the bytes at the start of a line.
     fn bytes(&mut self, offset: u64, bytes: &[u8]) -> Result<(), Failure> {
         let dim = self.colours.dim;

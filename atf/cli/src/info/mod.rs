@@ -8,7 +8,8 @@ mod thread;
 mod verify;
 
 use std::fmt;
-use std::path::Path;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use atf::check::Finding;
 use atf::rules;
@@ -18,10 +19,8 @@ use indicatif::ProgressBar;
 use serde::Serialize;
 
 use crate::json::U64;
-use crate::output::Failure;
-use crate::recordings::report_several;
-
-pub(crate) use text::Text;
+use crate::output::{Colours, Failure, Outcome, State, progress_bar, stdout};
+use crate::recordings::{newest, report_several};
 
 pub(crate) use aside::lost_manifest;
 pub(crate) use file::Ending;
@@ -29,7 +28,65 @@ pub(crate) use thread::RingInfo;
 
 use file::FileInfo;
 use session::SessionInfo;
+use text::Text;
 use thread::ThreadInfo;
+
+const AFTER_HELP: &str = "\
+Without --verify it reads headers, footers, the first and last events, and the start of each event
+of detail files. With --verify it reads everything and checks checksums, time order, kinds, gaps and
+links.
+
+JSON: 64-bit numbers are decimal strings; unknown values are null or omitted.
+
+Memory: 8 bytes per detail event of one thread at a time, about 4 KB per thread, and the manifest.
+
+Exit status: 0; 1 problems are listed, such as an unfinalized file, but not for what readers ignore,
+such as an unknown key of the manifest; 2 usage, or a path that could not be read. Without --verify
+no checksum of an index file is compared.
+
+Example:
+  $ atf info --verify samples/sample-crashed";
+
+/// The options of `info`.
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Options {
+    /// A file, a thread's folder, a session or a folder with sessions below it
+    /// [default: the newest recording in or below the current folder]
+    path: Option<PathBuf>,
+    /// Read everything: check checksums, time order, kinds, gaps and links
+    #[arg(long)]
+    verify: bool,
+    /// Write JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Options {
+    pub(crate) fn run(&self) -> Outcome {
+        let progress = if self.verify {
+            progress_bar(None, "{spinner} {pos} threads read, {elapsed}")
+        } else {
+            ProgressBar::hidden()
+        };
+        let path = match &self.path {
+            Some(path) => path,
+            None => &newest()?,
+        };
+        let info = Info::read(path, self.verify, &progress)?;
+        progress.finish_and_clear();
+        let mut out = stdout();
+        if self.json {
+            serde_json::to_writer_pretty(&mut out, &info)?;
+            out.write_all(b"\n")?;
+        } else {
+            let (out, colours) = (&mut out, Colours::of_stdout());
+            Text { out, colours }.info(&info)?;
+        }
+        out.flush()?;
+        Ok(State::damaged_if(info.has_problems()))
+    }
+}
 
 /// A description of the file or folder at a path.
 #[derive(Debug, Serialize)]
@@ -47,7 +104,7 @@ pub(crate) enum Info {
 impl Info {
     /// Describes the file or folder at a path. With `verify`, reads all events. `progress` counts
     /// the threads read so far.
-    pub(crate) fn read(path: &Path, verify: bool, progress: &ProgressBar) -> Result<Self, Failure> {
+    fn read(path: &Path, verify: bool, progress: &ProgressBar) -> Result<Self, Failure> {
         let session = |path: &Path| SessionInfo::read(path, verify, progress);
         Ok(match PathKind::detect(path)? {
             PathKind::File(FileKind::Detail) => {
@@ -68,7 +125,7 @@ impl Info {
         })
     }
 
-    pub(crate) fn has_problems(&self) -> bool {
+    fn has_problems(&self) -> bool {
         match self {
             Self::File(file) => !file.problems.is_empty(),
             Self::Thread(thread) => thread.has_problems(),

@@ -6,7 +6,7 @@ use std::path::Path;
 use atf::clock::TimingAnchor;
 use atf::manifest::{Manifest, ManifestThread, Module};
 use atf::session::SessionReader;
-use atf::{Error, ErrorKind, OpenOptions};
+use atf::{Clock, Error, ErrorKind, OpenOptions};
 use atf_analyze::in_parallel;
 use indicatif::ProgressBar;
 use serde::Serialize;
@@ -15,9 +15,7 @@ use super::aside::Recovered;
 use super::thread::{Links, ThreadInfo};
 use super::verify::Contents;
 use super::{Problem, Times};
-use crate::format::member;
-use crate::json::{self, U64};
-use crate::loss::LossInfo;
+use crate::json::{self, LossInfo, U64};
 use crate::output::Failure;
 
 #[derive(Debug, Default, Serialize)]
@@ -211,7 +209,7 @@ impl ManifestInfo {
             is_unreadable: manifest.is_unreadable(),
             format_version: manifest.format_version.clone(),
             clock_type,
-            clock: clock_type.and_then(|clock| member("clock", clock.into())),
+            clock: manifest.clock_type.and_then(Clock::name),
             time_start_ns: manifest.time_start_ns.map(U64),
             time_end_ns: manifest.time_end_ns.map(U64),
             threads: manifest.threads.len(),

@@ -10,8 +10,8 @@ use super::thread::{Links, ThreadInfo};
 use super::verify::Contents;
 use super::{Info, Problem, Times};
 use atf::manifest::Losses;
+use atf::{DetailEventType, EventKind};
 
-use crate::format::member;
 use crate::json::U64;
 use crate::output::{Colours, Failure};
 use crate::text::{Printable, Seconds, Span, counted, or_dash, time_goes_back};
@@ -20,19 +20,15 @@ use crate::text::{Printable, Seconds, Span, counted, or_dash, time_goes_back};
 const PROBLEMS: usize = 50;
 
 /// The text output for an `Info`.
-pub(crate) struct Text<W> {
-    out: W,
-    colours: Colours,
+pub(super) struct Text<W> {
+    pub(super) out: W,
+    pub(super) colours: Colours,
 }
 
 type Written = Result<(), Failure>;
 
 impl<W: Write> Text<W> {
-    pub(crate) const fn new(out: W, colours: Colours) -> Self {
-        Self { out, colours }
-    }
-
-    pub(crate) fn info(&mut self, info: &Info) -> Written {
+    pub(super) fn info(&mut self, info: &Info) -> Written {
         match info {
             Info::File(file) => {
                 self.file(file)?;
@@ -175,15 +171,14 @@ impl<W: Write> Text<W> {
     }
 
     fn contents(&mut self, contents: &Contents, kind: &str) -> Written {
-        let enumeration = if kind == "index" {
-            "event_kind"
-        } else {
-            "detail_event_type"
+        let name_of = |number: u32| match kind {
+            "index" => EventKind(number).name(),
+            _ => DetailEventType(u16::try_from(number).ok()?).name(),
         };
         self.label("kinds")?;
         for (position, (kind, count)) in contents.kinds.iter().enumerate() {
             let comma = if position > 0 { ", " } else { "" };
-            match member(enumeration, (*kind).into()) {
+            match name_of(*kind) {
                 Some(name) => write!(self.out, "{comma}{name} {}", count.0)?,
                 None => write!(self.out, "{comma}unknown kind {kind} {}", count.0)?,
             }

@@ -14,8 +14,7 @@ use serde::Serialize;
 use super::Problem;
 use super::aside::{Recovered, SetAside};
 use super::file::{Facts, FileInfo};
-use crate::json::{self, U64};
-use crate::loss::LossInfo;
+use crate::json::{self, LossInfo, U64};
 use crate::text::counted;
 
 #[derive(Debug, Default, Serialize)]

@@ -9,8 +9,7 @@ use serde::Serialize;
 
 use super::{Section, Sink, end_ns, open_ns};
 use crate::info::{Ending, RingInfo};
-use crate::json::{self, Named, U64};
-use crate::loss::LossInfo;
+use crate::json::{self, LossInfo, Named, U64};
 use crate::output::Failure;
 use crate::trace::{TimedProcess, unwritten_events};
 

@@ -14,7 +14,7 @@ use atf_analyze::{Last, LastOfThread};
 
 use crate::dump::Reported;
 use crate::output::{Colours, Failure, Outcome, complain, stdout};
-use crate::recordings::report_several;
+use crate::recordings::{or_newest, report_several};
 use crate::time::{Time, TimeRange, parse_span};
 use crate::trace::{
     ClockOption, ThreadOption, TimedProcess, check_threads, open_processes, other_names,
@@ -24,9 +24,29 @@ use crate::trace::{
 use json::Json;
 use text::Text;
 
+const AFTER_HELP: &str = "\
+For a crashed or killed program: shows, per thread, how and when its file ended (finalized, or
+died), the calls that were open, and the last events, also those that a killed tracer left only in
+ring.atf. Threads that died come first, and of those the one that ended last; after a crash, that is
+usually the thread that crashed. Times count from the first event, in seconds.
+
+Problems are part of the output; with --json they are also written to standard error.
+docs/commands.md explains the columns and limits.
+
+Exit status: 0; 1 something is damaged or missing, such as the end of an unfinalized file, but not
+for events that the manifest counts as lost or unwritten; 2 usage, or a path that could not be read.
+
+Example:
+  $ atf last --thread 1 --for 10us samples/sample-crashed";
+
 /// The options of `last`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
 pub(crate) struct Ends {
+    /// A file, a thread's folder, a session or a folder with sessions below it; or several sessions
+    /// [default: the newest recording in or below the current folder]
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
     #[command(flatten)]
     threads: ThreadOption,
     /// Show this many threads in full; those selected by --thread are always shown in full
@@ -66,7 +86,8 @@ trait Sink {
 }
 
 impl Ends {
-    pub(crate) fn run(&self, paths: &[PathBuf]) -> Outcome {
+    pub(crate) fn run(&self) -> Outcome {
+        let paths = &or_newest(&self.paths)?;
         let names = other_names(self.symbols.as_deref())?;
         let processes = open_processes(paths, &names, self.clock.clock)?;
         check_threads(&processes, &self.threads)?;

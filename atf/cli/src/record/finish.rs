@@ -17,7 +17,7 @@ use rustix::fs::{CWD, RenameFlags, renameat_with, statvfs};
 use super::alive::still_runs;
 use super::folder::RunFolder;
 use super::summary::{Summary, Unwritten};
-use super::{Ended, Settings, patterns};
+use super::{Ended, Options, patterns};
 use crate::output::Failure;
 use crate::report::{Modules, listed};
 use crate::symbolize;
@@ -34,7 +34,7 @@ const COST: Duration = Duration::from_nanos(100);
 /// reason.
 pub(super) fn sessions(
     run: &RunFolder,
-    settings: &Settings<'_>,
+    options: &Options,
     ended: &Ended,
 ) -> Result<Option<String>, Failure> {
     run.check()?;
@@ -45,7 +45,7 @@ pub(super) fn sessions(
     let listed = || Search::new(folder).collect::<Result<Vec<_>, _>>();
     let mut listed = listed().or_else(|_| listed())?;
     listed.sort();
-    let (summary, sessions, is_kept) = finish_all(run, &listed, settings, ended);
+    let (summary, sessions, is_kept) = finish_all(run, &listed, options, ended);
     if let Some(signal) = ended.signal()
         && let Some(session) = last_program(&sessions, ended.process)
         && let Err(error) = set_ended_by(session, signal)
@@ -53,14 +53,14 @@ pub(super) fn sessions(
         run.complain(format_args!("{signal} is not in the manifest: {error}"));
     }
     if summary.events == 0 && !is_kept {
-        let why = run.message(why_nothing(folder, settings, &summary, ended));
+        let why = run.message(why_nothing(folder, options, &summary, ended));
         // A program without hooks leaves nothing. A program whose functions are all excluded leaves
         // sessions without events.
         if remove_ended(folder, run.name(), still_runs).map_err(failed)? {
             return Ok(Some(why));
         }
     }
-    let unmatched = patterns::unmatched(&sessions, settings, summary.may_lack_events());
+    let unmatched = patterns::unmatched(&sessions, options, summary.may_lack_events());
     let is_cheap = is_cheap(summary.events, ended.elapsed);
     let mut tables = Vec::new();
     let processes = Process::group(sessions);
@@ -73,7 +73,7 @@ pub(super) fn sessions(
         }
     }
     let shown = run.shown();
-    summary.report(&shown, settings, ended.started.elapsed());
+    summary.report(&shown, options, ended.started.elapsed());
     for message in unmatched {
         run.complain(Printable(message));
     }
@@ -102,7 +102,7 @@ fn is_cheap(events: u64, run: Duration) -> bool {
 fn finish_all(
     run: &RunFolder,
     sessions: &[PathBuf],
-    settings: &Settings<'_>,
+    options: &Options,
     ended: &Ended,
 ) -> (Summary, Vec<PathBuf>, bool) {
     let exited = last_program(sessions, ended.process).filter(|_| ended.status.code().is_some());
@@ -116,11 +116,11 @@ fn finish_all(
                 "{name}: this process is still running and recorded; after it exits, name its functions with `atf symbolize`"
             ));
         } else {
-            let has_died = finish(run, session, settings, exited == Some(session));
+            let has_died = finish(run, session, options, exited == Some(session));
             summary.is_unfinished |= has_died && exited == Some(session);
             is_kept |= has_died;
         }
-        match summary.add(session, settings) {
+        match summary.add(session, options) {
             Ok(()) => readable.push(session.clone()),
             Err(failure) if session.exists() => run.complain(failure),
             Err(_) => {}
@@ -196,12 +196,12 @@ fn has_no_event(session: &SessionReader) -> bool {
 }
 
 /// Explains why no event was recorded.
-fn why_nothing(folder: &Path, settings: &Settings<'_>, summary: &Summary, ended: &Ended) -> String {
+fn why_nothing(folder: &Path, options: &Options, summary: &Summary, ended: &Ended) -> String {
     if statvfs(folder).is_ok_and(|disk| disk.f_bavail == 0) {
         return format!("the disk of {} is full", Printable(folder.display()));
     }
     if summary.processes.is_empty() {
-        let program = Printable(Path::new(&settings.program[0]).display());
+        let program = Printable(Path::new(&options.program[0]).display());
         if let Some(obstacle) = &ended.obstacle {
             return format!("{program} {}", obstacle.text());
         }
@@ -217,7 +217,7 @@ fn why_nothing(folder: &Path, settings: &Settings<'_>, summary: &Summary, ended:
     if let Some(lost) = summary.lost() {
         return lost;
     }
-    if settings.has_filters() {
+    if options.has_filters() {
         "no call matched the filters".to_owned()
     } else {
         "the program's hooks wrote no event".to_owned()
@@ -227,7 +227,7 @@ fn why_nothing(folder: &Path, settings: &Settings<'_>, summary: &Summary, ended:
 /// Finalizes a session if its process did not, for example because the process died, and adds
 /// function names. `has_exited` is true if the process is known to have exited on its own. Returns
 /// whether the process left the session unfinalized.
-fn finish(run: &RunFolder, session: &Path, settings: &Settings<'_>, has_exited: bool) -> bool {
+fn finish(run: &RunFolder, session: &Path, options: &Options, has_exited: bool) -> bool {
     let name = Printable(session.display());
     let finalized = finalize(session);
     // A flight recorder that was never triggered leaves no files to finalize.
@@ -244,7 +244,7 @@ fn finish(run: &RunFolder, session: &Path, settings: &Settings<'_>, has_exited: 
                 "{name}: the program did not finish this session: unless it called _exit or exec, later events are missing"
             )),
             Some(unwritten) => {
-                let loss = settings.loss_by_death(unwritten);
+                let loss = options.loss_by_death(unwritten);
                 run.complain(format_args!("{name}: the process died, so {loss}"));
             }
             None => {}
@@ -254,7 +254,7 @@ fn finish(run: &RunFolder, session: &Path, settings: &Settings<'_>, has_exited: 
     if reader.is_some_and(|session| has_no_event(&session)) {
         return has_died;
     }
-    match symbolize::Report::look_up(session, settings.debug_dirs) {
+    match symbolize::Report::look_up(session, &options.debug_dir) {
         Err(failure) => run.complain(format_args!("no names: {failure}")),
         Ok(report) if report.lacks_something() => run.complain(format_args!(
             "{name}: some functions have no names; to see why, and to search elsewhere: `atf symbolize --debug-dir DIR`"
@@ -347,9 +347,11 @@ mod tests {
 
     use atf::EventKind;
     use atf::write::{Event, SessionWriter, WriteOptions};
+    use atf_record::settings::Settings;
     use atf_samples::files::IndexFile;
 
     use super::*;
+    use crate::record::Recorder;
 
     #[test]
     fn the_hottest_functions_cost_at_most_a_tenth_of_the_run() {
@@ -397,12 +399,12 @@ mod tests {
             thread.write(&event).unwrap();
         }
         drop(thread);
-        let settings = Settings {
-            out: &folder,
-            recorder: Default::default(),
-            debug_dirs: &[],
+        let options = Options {
+            out: folder.clone(),
+            recorder: Recorder(Settings::default()),
+            debug_dir: Vec::new(),
             library: None,
-            program: &[],
+            program: Vec::new(),
         };
         let ended = Ended {
             process: u32::MAX,
@@ -412,7 +414,7 @@ mod tests {
             obstacle: None,
         };
         let sessions = [gone, unreadable, good.clone()];
-        let (summary, readable, is_kept) = finish_all(&run, &sessions, &settings, &ended);
+        let (summary, readable, is_kept) = finish_all(&run, &sessions, &options, &ended);
         assert_eq!(
             (summary.events, readable, is_kept),
             (3, vec![good.clone()], true)

@@ -20,7 +20,14 @@ use std::path::{self, Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 
-use atf_record::settings::{self, DEPTH, FLIGHT, FUNCTIONS, MIN_SIZE, MODULES};
+use atf_record::CounterClock;
+use atf_record::settings::{
+    ALL, CLOCK, DEPTH, FLIGHT, FUNCTIONS, Kind, MIN_SIZE, MODULES, Setting, SettingNames, Settings,
+};
+use atf_symbolize::Filter;
+use clap::builder::PossibleValuesParser;
+use clap::error::ErrorKind;
+use clap::{Arg, ArgAction, ArgMatches, FromArgMatches};
 
 use self::folder::RunFolder;
 use self::program::Obstacle;
@@ -34,22 +41,91 @@ const LIBRARY: &str = "libatf_instrument.so";
 /// The status, as from `wait`, of a program whose status is unknown: an exit with status 2.
 const UNKNOWN: i32 = 2 << 8;
 
+const AFTER_HELP: &str = "\
+The program must have been compiled with -finstrument-functions (GCC) or
+-finstrument-functions-after-inlining (Clang). It is run with libatf_instrument.so preloaded, and
+records into DIR/session_<date>_<time>/pid_<pid>; so do its children. Once its hook has returned, an
+event is not lost, whatever ends the program, except with options that use rings: --ring, --details
+trigger, --flight, --segment. docs/record.md explains all options, signals and limits.
+
+Exit status: the program's, or 128 plus the number of the signal that ended it; 2 usage, a program
+that cannot be run, or nothing was recorded although the program exited with 0.
+
+Examples:
+  $ atf record -- ./program arguments
+  $ atf record --out traces --depth 5 --module 'libz*' -- ./program
+  $ atf record --function 'parse*' --function '!parse_char' --min-size 64 -- ./program
+  $ atf record --details trigger --pre-roll 100 --post-roll 50 --trigger-signal USR2 -- ./program
+  $ atf record --flight 10 -- ./program";
+
 /// The options of `record`.
-pub(crate) struct Settings<'a> {
-    pub(crate) out: &'a Path,
-    /// The library's settings.
-    pub(crate) recorder: settings::Settings,
-    pub(crate) debug_dirs: &'a [PathBuf],
-    /// The library's path, unless it is in its installed location.
-    pub(crate) library: Option<&'a Path>,
-    /// The program and its arguments.
-    pub(crate) program: &'a [OsString],
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Options {
+    /// The folder to write the session to
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    out: PathBuf,
+    #[command(flatten)]
+    recorder: Recorder,
+    /// Also search here for files with symbols
+    #[arg(long, value_name = "DIR")]
+    debug_dir: Vec<PathBuf>,
+    /// The library to preload [default: `libatf_instrument.so` here or in ../lib]
+    #[arg(long, value_name = "FILE")]
+    library: Option<PathBuf>,
+    /// The program and its arguments
+    #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
+    program: Vec<OsString>,
 }
 
-impl Settings<'_> {
+/// The recorder's settings, as options.
+struct Recorder(Settings);
+
+impl clap::Args for Recorder {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        command.args(ALL.iter().map(|setting| argument(setting)))
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+/// Returns the option of a setting.
+fn argument(setting: &'static Setting) -> Arg {
+    let option = Arg::new(setting.flag).long(setting.flag);
+    let option = option.value_name(setting.value_name).help(setting.help);
+    match setting.kind {
+        Kind::OneOf(words) => option.value_parser(PossibleValuesParser::new(words)),
+        Kind::Globs => option
+            .action(ArgAction::Append)
+            .value_parser(Filter::escape),
+        _ => option.value_parser(|text: &str| setting.check(text).map(|()| text.to_owned())),
+    }
+}
+
+impl FromArgMatches for Recorder {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let given = |setting: &Setting| {
+            let values = matches.get_many::<String>(setting.flag);
+            let values = values.map(|values| values.map(String::as_str).collect::<Vec<_>>());
+            Ok(values.map(|values| values.join(",")))
+        };
+        let settings = Settings::read(SettingNames::Flags, given);
+        let error = |why| clap::Error::raw(ErrorKind::ArgumentConflict, format!("{why}\n"));
+        settings.map(Self).map_err(error)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Options {
     /// Describes what was lost with a process that died.
     fn loss_by_death(&self, unwritten: Unwritten) -> String {
-        if self.is_flight() {
+        if self.recorder.0.is_set(&FLIGHT) {
             return "events in its rings that were not yet written are lost".to_owned();
         }
         let is_one = unwritten.events == 1 && !unwritten.drops;
@@ -60,15 +136,10 @@ impl Settings<'_> {
         format!("up to {events} of each thread{dropped} {are} missing")
     }
 
-    /// Returns whether only the events around triggers are kept.
-    fn is_flight(&self) -> bool {
-        self.recorder.is_set(&FLIGHT)
-    }
-
     /// Returns whether any filter may exclude calls.
     fn has_filters(&self) -> bool {
         let filters = [&FUNCTIONS, &MODULES, &MIN_SIZE, &DEPTH];
-        filters.iter().any(|filter| self.recorder.is_set(filter))
+        filters.iter().any(|filter| self.recorder.0.is_set(filter))
     }
 }
 
@@ -93,13 +164,17 @@ impl Ended {
 }
 
 /// Runs the program and returns this command's exit status.
-pub(crate) fn run(settings: &Settings<'_>) -> Result<u8, Failure> {
+pub(crate) fn run(options: &Options) -> Result<u8, Failure> {
+    if options.recorder.0.text(&CLOCK) == Some("tsc") && !CounterClock::is_available() {
+        let why = "this processor has no constant-rate counter";
+        return Err(Failure::Usage(format!("--clock tsc: {why}")));
+    }
     let started = Instant::now();
-    let library = library(settings.library)?;
-    let folder = RunFolder::create(settings.out)?;
-    let ended = run_program(settings, &library, folder.name(), started);
+    let library = library(options.library.as_deref())?;
+    let folder = RunFolder::create(&options.out)?;
+    let ended = run_program(options, &library, folder.name(), started);
     let ended = ended.inspect_err(|_| folder.remove())?;
-    let finished = finish::sessions(&folder, settings, &ended);
+    let finished = finish::sessions(&folder, options, &ended);
     // Exit with the program's status, even if the trace cannot be finished.
     let why_nothing = finished.unwrap_or_else(|failure| {
         folder.complain(failure);
@@ -156,12 +231,12 @@ fn library(chosen: Option<&Path>) -> Result<PathBuf, Failure> {
 }
 
 fn run_program(
-    settings: &Settings<'_>,
+    options: &Options,
     library: &Path,
     folder: &Path,
     started: Instant,
 ) -> Result<Ended, Failure> {
-    let [program, arguments @ ..] = settings.program else {
+    let [program, arguments @ ..] = &options.program[..] else {
         return Err(Failure::Usage("no program".to_owned()));
     };
     let program = Path::new(program);
@@ -184,18 +259,18 @@ fn run_program(
         .env_remove("ATF_RECORD")
         .env_remove("ATF_OUT")
         .env_remove("ATF_DEBUG_DIRS");
-    for (name, value) in settings.recorder.variables() {
+    for (name, value) in options.recorder.0.variables() {
         match value {
             Some(value) => command.env(name, value),
             None => command.env_remove(name),
         };
     }
-    if !settings.debug_dirs.is_empty() {
-        command.env("ATF_DEBUG_DIRS", absolute(settings.debug_dirs)?);
+    if !options.debug_dir.is_empty() {
+        command.env("ATF_DEBUG_DIRS", absolute(&options.debug_dir)?);
     }
     let run = Instant::now();
     let mut child = command.spawn().map_err(failed)?;
-    signals.pass_to(&child);
+    signals::pass_to(&child, signals);
     let status = child.wait().unwrap_or_else(|error| {
         let unknown = format_args!("its exit status is unknown: {error}");
         complain(Failure::at(program, unknown));

@@ -8,7 +8,7 @@ use atf::trace::Process;
 use atf_record::settings::{DETAIL_FUNCTIONS, Setting, TRIGGER_FUNCTIONS};
 use atf_symbolize::{Filter, Search};
 
-use super::Settings;
+use super::Options;
 
 /// The settings whose patterns have no effect without a match. Patterns for the functions to record
 /// are not listed: if they match no function, nothing is recorded, which is reported elsewhere.
@@ -21,11 +21,11 @@ type Modules = BTreeMap<(Option<String>, Option<String>), BTreeSet<u64>>;
 /// is true if events of other functions may have been lost.
 pub(super) fn unmatched(
     sessions: &[PathBuf],
-    settings: &Settings<'_>,
+    options: &Options,
     may_lack_events: bool,
 ) -> Vec<String> {
     let given = PATTERNS.iter().filter_map(|setting| {
-        let patterns = settings.recorder.text(setting)?;
+        let patterns = options.recorder.0.text(setting)?;
         // The library has already accepted the patterns.
         let filter = Filter::parse(patterns).ok()?;
         Some((setting.flag, patterns, filter))
@@ -34,7 +34,7 @@ pub(super) fn unmatched(
     if given.is_empty() || lacks_segments(sessions) {
         return Vec::new();
     }
-    let search = Search::new(settings.debug_dirs.iter().cloned());
+    let search = Search::new(options.debug_dir.iter().cloned());
     let Some(modules) = modules(sessions) else {
         return Vec::new();
     };

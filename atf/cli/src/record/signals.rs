@@ -15,13 +15,11 @@ use signal_hook::iterator::Signals;
 
 use super::proc::{field, stat, text};
 
-/// Signals that must not end this program before it has finished the recording.
-pub(super) struct Held(Signals);
-
-/// Starts catching the signals, except those that this program ignores, for example because of
-/// `nohup`. The recorded program ignores the same signals, except SIGCHLD: while that is ignored,
-/// the system does not keep the exit status of a child.
-pub(super) fn listen() -> io::Result<Held> {
+/// Starts catching the signals that must not end this program before it has finished the recording,
+/// except those that this program ignores, for example because of `nohup`. The recorded program
+/// ignores the same signals, except SIGCHLD: while that is ignored, the system does not keep the
+/// exit status of a child.
+pub(super) fn listen() -> io::Result<Signals> {
     let ignored = ignored()?;
     if ignored >> (SIGCHLD - 1) & 1 == 1 {
         flag::register(SIGCHLD, Arc::default())?;
@@ -32,7 +30,7 @@ pub(super) fn listen() -> io::Result<Held> {
     let held = all
         .into_iter()
         .filter(|signal| ignored >> (signal - 1) & 1 == 0);
-    Signals::new(held).map(Held)
+    Signals::new(held)
 }
 
 /// Returns the ignored signals as a bit set; signal 1 is the lowest bit.
@@ -43,29 +41,26 @@ fn ignored() -> io::Result<u64> {
     mask.ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
-impl Held {
-    /// Passes signals on to the child. A terminal sends some signals to all processes in its
-    /// foreground, so the child has already received these unless it has changed its process
-    /// group. Both processes stop and continue together.
-    pub(super) fn pass_to(self, child: &Child) {
-        let child = Pid::from_child(child);
-        let Self(mut signals) = self;
-        thread::spawn(move || {
-            for number in signals.forever() {
-                let signal = Signal::from_named_raw(number);
-                let is_sent_to_both = matches!(number, SIGINT | SIGQUIT | SIGWINCH | SIGTSTP)
-                    && is_in_foreground()
-                    && getpgid(Some(child)) == Ok(getpgrp());
-                if let Some(signal) = signal.filter(|_| !is_sent_to_both) {
-                    // The child may have ended in the meantime.
-                    let _ = kill_process(child, signal);
-                }
-                if number == SIGTSTP {
-                    let _ = kill_process(getpid(), Signal::STOP);
-                }
+/// Passes signals on to the child. A terminal sends some signals to all processes in its
+/// foreground, so the child has already received these unless it has changed its process group.
+/// Both processes stop and continue together.
+pub(super) fn pass_to(child: &Child, mut signals: Signals) {
+    let child = Pid::from_child(child);
+    thread::spawn(move || {
+        for number in signals.forever() {
+            let signal = Signal::from_named_raw(number);
+            let is_sent_to_both = matches!(number, SIGINT | SIGQUIT | SIGWINCH | SIGTSTP)
+                && is_in_foreground()
+                && getpgid(Some(child)) == Ok(getpgrp());
+            if let Some(signal) = signal.filter(|_| !is_sent_to_both) {
+                // The child may have ended in the meantime.
+                let _ = kill_process(child, signal);
             }
-        });
-    }
+            if number == SIGTSTP {
+                let _ = kill_process(getpid(), Signal::STOP);
+            }
+        }
+    });
 }
 
 /// Returns whether this process is in the foreground of a terminal.

@@ -9,7 +9,7 @@ use atf::manifest::{LossKind, Losses, Manifest, ManifestThread, Missing};
 use atf::session::SessionReader;
 use atf_record::settings::DETAILS;
 
-use super::Settings;
+use super::Options;
 use super::ring::{self, TooLarge};
 use crate::output::{Failure, complain};
 use crate::text::{Printable, counted};
@@ -59,7 +59,7 @@ pub(super) struct Summary {
 }
 
 impl Summary {
-    pub(super) fn add(&mut self, path: &Path, settings: &Settings<'_>) -> Result<(), Failure> {
+    pub(super) fn add(&mut self, path: &Path, options: &Options) -> Result<(), Failure> {
         let session = SessionReader::open(path)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let process = name.split("_segment_").next().unwrap_or_default();
@@ -83,7 +83,7 @@ impl Summary {
             .into_iter()
             .chain(Unwritten::from_manifest(manifest));
         self.unwritten = all.reduce(Unwritten::or);
-        let Some(window) = settings.recorder.window() else {
+        let Some(window) = options.recorder.0.window() else {
             return Ok(());
         };
         for thread in session.threads() {
@@ -97,7 +97,7 @@ impl Summary {
     }
 
     #[allow(clippy::cast_precision_loss, reason = "an approximate rate is enough")]
-    pub(super) fn report(&self, folder: &Path, settings: &Settings<'_>, elapsed: Duration) {
+    pub(super) fn report(&self, folder: &Path, options: &Options, elapsed: Duration) {
         let rate = self.events as f64 / elapsed.as_secs_f64().max(1e-9) / 1e6;
         complain(format_args!(
             "recorded {} of {}{} in {:.3} s ({rate:.1} M per second), {}",
@@ -105,9 +105,9 @@ impl Summary {
             counted(self.threads.len() as u64, "thread"),
             self.places(),
             elapsed.as_secs_f64(),
-            self.missing(settings),
+            self.missing(options),
         ));
-        let has_triggers = settings.recorder.text(&DETAILS) == Some("trigger");
+        let has_triggers = options.recorder.0.text(&DETAILS) == Some("trigger");
         if has_triggers && self.details == 0 && self.lost.get(LossKind::Details).is_none() {
             complain(
                 "no details recorded: no trigger fired, or its window has no event with details",
@@ -116,7 +116,7 @@ impl Summary {
         if let Some(window) = self.window {
             complain(format_args!(
                 "{}",
-                ring::advice(window, self.most_threads(), &settings.recorder)
+                ring::advice(window, self.most_threads(), &options.recorder.0)
             ));
         }
         complain(format_args!("written to {}", Printable(folder.display())));
@@ -152,8 +152,8 @@ impl Summary {
     }
 
     /// Describes all known losses.
-    fn missing(&self, settings: &Settings<'_>) -> String {
-        let unwritten = self.unwritten.map(|it| settings.loss_by_death(it));
+    fn missing(&self, options: &Options) -> String {
+        let unwritten = self.unwritten.map(|it| options.loss_by_death(it));
         let unfinished = "later events may be missing".to_owned();
         let unfinished = self.is_unfinished.then_some(unfinished);
         let known: Vec<_> = [self.lost(), unwritten, unfinished]

@@ -7,8 +7,7 @@ use serde::Serialize;
 
 use super::rows::{Cut, Row, Rows};
 use super::{Section, Sink, Summed};
-use crate::json::{self, Named, U64};
-use crate::loss::LossInfo;
+use crate::json::{self, LossInfo, Named, U64};
 use crate::output::Failure;
 
 pub(super) struct Json<W>(pub(super) W);

@@ -14,12 +14,12 @@ use std::slice;
 use std::thread;
 
 use atf::Error;
-use atf_analyze::{Functions, Options, Pairs, Pattern, Problem, Totals, Tree, in_parallel};
+use atf_analyze::{Functions, Options, Pairs, Pattern, Totals, Tree, in_parallel};
 use atf_export::csv::Formulas;
 
 use crate::dump::Reported;
 use crate::output::{Colours, Failure, Outcome, complain, stdout};
-use crate::recordings::report_several;
+use crate::recordings::{or_newest, report_several};
 use crate::text::Since;
 use crate::time::TimeRange;
 use crate::trace::{
@@ -71,9 +71,29 @@ impl CsvOption {
     }
 }
 
+const AFTER_HELP: &str = "\
+FUNCTION and TIME are as for `atf dump`. A call that overlaps --from or --to counts with the part of
+its time within the range. A call that no event ended lasts until its thread's last event; it is
+counted as open, and ≥ marks a total that may be longer.
+
+Problems are part of the output; with --json and --csv they are also written to standard error.
+docs/commands.md explains the columns, forms and limits.
+
+Exit status: 0; 1 something is damaged or missing, such as the end of an unfinalized file, or what a
+recovery lost, but not for events that the manifest counts as lost or unwritten; 2 usage, or a path
+that could not be read.
+
+Example:
+  $ atf report --limit 5 samples/sample-small";
+
 /// The options of `report`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
 pub(crate) struct Report {
+    /// A file, a thread's folder, a session or a folder with sessions below it; or several sessions
+    /// [default: the newest recording in or below the current folder]
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
     /// Sort by this [default: self; total for --callers and --callees]
     #[arg(long, value_name = "KEY", conflicts_with = "tree")]
     sort: Option<Sort>,
@@ -179,7 +199,8 @@ trait Sink {
 }
 
 impl Report {
-    pub(crate) fn run(&self, paths: &[PathBuf]) -> Outcome {
+    pub(crate) fn run(&self) -> Outcome {
+        let paths = &or_newest(&self.paths)?;
         let names = other_names(self.symbols.as_deref())?;
         let processes = open_processes(paths, &names, self.clock.clock)?;
         check_threads(&processes, &self.threads)?;
@@ -303,16 +324,15 @@ impl Report {
         sink: &mut dyn Sink,
         reported: &mut Reported,
     ) -> Result<bool, Failure> {
-        let (mut totals, found_problems) = match found {
-            Found::Functions(found) => (found.totals(), &found.problems),
-            Found::Tree(found) => (found.totals(), &found.problems),
-            Found::Pairs(found) => (found.totals(), &found.problems),
+        let (mut totals, found_problems, note) = match found {
+            Found::Functions(found) => (found.totals(), &found.problems, found.coarseness_note()),
+            Found::Tree(found) => (found.totals(), &found.problems, None),
+            Found::Pairs(found) => (found.totals(), &found.problems, None),
         };
         if thread.is_none() && self.threads.is_empty() {
             totals.losses = totals.losses.plus(process.losses_without_files());
         }
         let has_found = totals.events > 0 || totals.calls > 0;
-        let found_problems: &[Problem] = found_problems;
         let all = found_problems.iter().map(|problem| &problem.error);
         let all = problems.iter().chain(all);
         let problems: Vec<_> = all.filter_map(|error| reported.add(error)).collect();
@@ -326,10 +346,7 @@ impl Report {
             rows: self.rows(process, found),
             totals,
             range_ns: process.range_ns(options),
-            note: match found {
-                Found::Functions(found) => found.coarseness_note(),
-                Found::Tree(_) | Found::Pairs(_) => None,
-            },
+            note,
             problems,
         })?;
         Ok(has_found)

@@ -16,6 +16,7 @@ mod record;
 #[cfg(unix)]
 mod recover;
 mod report;
+mod states;
 // These tests build ELF files.
 #[cfg(target_os = "linux")]
 mod symbolize;

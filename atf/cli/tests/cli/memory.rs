@@ -35,6 +35,11 @@ _, status, used = os.wait4(child, 0)
 print(os.waitstatus_to_exitcode(status), used.ru_maxrss)
 ";
 
+/// Returns a new folder, or `None` if peak memory cannot be measured.
+fn folder() -> Option<TempDir> {
+    tools::has("python3").then(|| TempDir::new().unwrap())
+}
+
 /// Runs `atf` and returns its peak memory in bytes. `/proc` no longer has this figure after a
 /// process has ended, and Rust's libraries provide it only through unsafe code.
 fn peak(folder: &Path, arguments: &[&str]) -> u64 {
@@ -122,10 +127,7 @@ fn session<I: Iterator<Item = (u64, EventKind)>>(path: &Path, events: impl Fn(u6
 #[ignore = "slow: the nightly job runs it"]
 fn memory_does_not_grow_with_events() {
     const COUNTS: [u64; 2] = [100_000, 1_000_000];
-    if !tools::has("python3") {
-        return;
-    }
-    let folder = TempDir::new().unwrap();
+    let Some(folder) = folder() else { return };
     for (name, count) in ["few", "many"].into_iter().zip(COUNTS) {
         let rounds = count / u64::from(THREADS) / 10;
         for (suffix, first) in [("", 1), ("-plain", 2)] {
@@ -172,10 +174,7 @@ fn memory_does_not_grow_with_events() {
 #[test]
 fn info_uses_as_much_memory_per_thread_as_its_help_states() {
     const COUNTS: [u32; 2] = [200, 1_200];
-    if !tools::has("python3") {
-        return;
-    }
-    let folder = TempDir::new().unwrap();
+    let Some(folder) = folder() else { return };
     let peaks = COUNTS.map(|count| {
         let path = folder.path().join(count.to_string());
         let writer = SessionWriter::create(&path, &WriteOptions::default()).unwrap();
@@ -221,10 +220,7 @@ fn write_calls(writer: &SessionWriter, id: u32, calls: impl Iterator<Item = (u64
 fn many_functions_with_widely_spread_durations_fit() {
     const FUNCTIONS: u64 = 100_000;
     const COUNTS: [u64; 2] = [1_000, 10_000];
-    if !tools::has("python3") {
-        return;
-    }
-    let folder = TempDir::new().unwrap();
+    let Some(folder) = folder() else { return };
     for (name, count) in ["few", "many"].into_iter().zip(COUNTS) {
         let path = folder.path().join(name);
         let writer = SessionWriter::create(path, &WriteOptions::default()).unwrap();
@@ -255,10 +251,7 @@ fn many_functions_with_widely_spread_durations_fit() {
 #[ignore = "slow: the nightly job runs it"]
 fn functions_and_durations_that_reach_their_limits_fit() {
     const FUNCTIONS: u64 = 1 << 19;
-    if !tools::has("python3") {
-        return;
-    }
-    let folder = TempDir::new().unwrap();
+    let Some(folder) = folder() else { return };
     let writer = SessionWriter::create(folder.path().join("s"), &WriteOptions::default()).unwrap();
     for (id, powers, powers_of_some) in [(0, 0..3, 3..20), (1, 3..4, 20..30)] {
         let all = powers.flat_map(|power| (0..FUNCTIONS).map(move |function| (function, power)));
@@ -286,10 +279,7 @@ fn functions_and_durations_that_reach_their_limits_fit() {
 #[test]
 #[ignore = "slow: the nightly job runs it"]
 fn a_call_tree_that_reaches_its_limit_fits() {
-    if !tools::has("python3") {
-        return;
-    }
-    let folder = TempDir::new().unwrap();
+    let Some(folder) = folder() else { return };
     session(&folder.path().join("s"), |thread| {
         let around = |outer, inner: Vec<_>| {
             let call = iter::once((outer, EventKind::CALL));

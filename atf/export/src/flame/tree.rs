@@ -7,9 +7,8 @@ use atf::trace::Process;
 use atf_analyze::Options;
 
 use crate::folded::shallow;
-use crate::names::{OTHERS, name_of};
 use crate::notes::notes_of_process;
-use crate::process::{self, until_latest};
+use crate::process::{self, OTHERS, name_of, until_latest};
 use crate::{Error, Summary};
 
 /// The functions, each below its caller. Functions with the same name share a node.

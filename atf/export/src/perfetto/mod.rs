@@ -10,7 +10,7 @@ use atf::symbols::Function;
 use prost::Message;
 use serde_json::{Map, Value};
 
-use crate::names::name_of;
+use crate::process::name_of;
 use crate::{Detail, End, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo};
 
 use proto::{

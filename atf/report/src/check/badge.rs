@@ -13,14 +13,8 @@ const LABEL: &str = "ATF v2 traces";
 
 /// A badge, which shows only the summary and ignores the individual reports.
 pub(super) struct Badge<W> {
-    deny: Severity,
-    out: W,
-}
-
-impl<W: Write> Badge<W> {
-    pub(super) const fn new(deny: Severity, out: W) -> Self {
-        Self { deny, out }
-    }
+    pub(super) deny: Severity,
+    pub(super) out: W,
 }
 
 impl<W: Write> Sink for Badge<W> {

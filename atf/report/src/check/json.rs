@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use serde::Serialize;
+use serde_json::json;
 
 use super::Sink;
 use crate::spool::Spool;
@@ -17,12 +18,6 @@ pub(super) struct Json<W> {
     /// The unreadable paths, which are written after the files.
     unreadable: Spool,
     has_unreadable: bool,
-}
-
-#[derive(Serialize)]
-struct Unreadable<'a> {
-    path: &'a str,
-    message: &'a str,
 }
 
 #[derive(Serialize)]
@@ -90,9 +85,8 @@ impl<W: Write> Sink for Json<W> {
             self.unreadable.write_all(b",")?;
         }
         self.has_unreadable = true;
-        let path = &path.to_string_lossy();
-        let unreadable = Unreadable { path, message: why };
-        Ok(serde_json::to_writer(&mut self.unreadable, &unreadable)?)
+        let unreadable = json!({"path": path.to_string_lossy(), "message": why});
+        write!(self.unreadable, "{unreadable}")
     }
 
     fn finish(&mut self, summary: &Summary) -> io::Result<()> {

@@ -4,7 +4,6 @@
 //! file. The HTML page shows only the worst sessions and states how many it omits.
 
 mod badge;
-mod cost;
 mod html;
 mod json;
 mod junit;
@@ -43,12 +42,12 @@ trait Sink {
 
 fn sink(form: Form, deny: Severity, out: Box<dyn Write>) -> io::Result<Box<dyn Sink>> {
     Ok(match form {
-        Form::Summary | Form::Text => Box::new(Terminal::new(out)),
+        Form::Summary | Form::Text => Box::new(Terminal { out }),
         Form::Tap => Box::new(Tap::new(deny, out)?),
         Form::Junit => Box::new(Junit::new(deny, out)),
         Form::Json => Box::new(Json::new(out)),
         Form::Html => Box::new(Html::new(deny, out)),
-        Form::Badge => Box::new(Badge::new(deny, out)),
+        Form::Badge => Box::new(Badge { deny, out }),
         Form::Sarif => Box::new(Sarif::new(out)?),
     })
 }

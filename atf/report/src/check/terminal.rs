@@ -12,15 +12,10 @@ use atf::rules::Severity;
 
 /// A report in coloured text. `out` may strip the colours.
 pub(super) struct Terminal<W> {
-    out: W,
+    pub(super) out: W,
 }
 
 impl<W: Write> Terminal<W> {
-    /// Makes a report that writes to `out`.
-    pub(super) const fn new(out: W) -> Self {
-        Self { out }
-    }
-
     fn finding(&mut self, finding: &Finding) -> io::Result<()> {
         let severity = finding.rule.severity;
         let style = match severity {

@@ -221,12 +221,8 @@ calls function";
 }
 
 #[test]
-fn the_program_s_exit_status_is_returned_and_a_dead_program_s_session_is_finalized() {
+fn a_dead_program_s_session_is_finalized() {
     let Some(folder) = program() else { return };
-    let output = record(&folder, "", "./program 1 fail").output().unwrap();
-    assert_eq!(output.status.code(), Some(7));
-    fs::remove_dir_all(folder.path().join("traces")).unwrap();
-
     let output = record(&folder, "", "./program 1 abort").output().unwrap();
     let (status, _, messages) = outcome(&output, folder.path());
     assert_eq!(status, Some(128 + 6));
@@ -508,11 +504,6 @@ fn without_standard_error_a_dead_program_s_session_is_still_finalized() {
         assert!(manifest.contains("\"ended_by\": \"SIGKILL\""), "{manifest}");
         dumped(&folder, &session);
     }
-}
-
-/// Terminates `atf record` once its program is waiting.
-fn terminated(record: &mut Command) -> Output {
-    signalled(record, "TERM")
 }
 
 /// Sends a signal to `atf record` alone, once its program is waiting.

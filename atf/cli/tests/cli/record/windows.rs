@@ -36,7 +36,8 @@ fn the_signal_is_in_the_last_segment() {
 fn details_that_windows_lost_are_in_the_summary() {
     let Some(folder) = program() else { return };
     let options = "--details trigger --pre-roll 60000 --trigger-function told --ring 64";
-    let output = terminated(&mut record(&folder, options, "./program 100000 wait"));
+    let mut command = record(&folder, options, "./program 100000 wait");
+    let output = signalled(&mut command, "TERM");
     let messages = String::from_utf8(output.stderr).unwrap();
     assert!(!messages.contains("no loss recorded"), "{messages}");
     assert!(messages.contains(" details lost\n"), "{messages}");
@@ -93,7 +94,7 @@ fn a_flight_recording_is_complete_if_a_signal_ends_the_program() {
     let outputs = [
         (flight("abort").output().unwrap(), 6, "SIGABRT"),
         (flight("corrupt").output().unwrap(), 6, "SIGABRT"),
-        (terminated(&mut flight("pause")), 15, "SIGTERM"),
+        (signalled(&mut flight("pause"), "TERM"), 15, "SIGTERM"),
     ];
     let sessions = sessions(&folder);
     assert_eq!(sessions.len(), outputs.len(), "{outputs:?}");

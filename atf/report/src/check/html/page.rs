@@ -2,9 +2,8 @@
 
 use serde::Serialize;
 
-use super::session::{Cell, FindingView, Session};
+use super::session::{Cell, FindingView, Session, cost};
 use super::{Html, RuleTotal};
-use crate::check::cost::cost;
 use crate::editions::Editions;
 use crate::html::shown;
 use crate::printable::counted;

@@ -5,11 +5,10 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::check::cost::cost;
 use crate::check::session::{name, within};
 use crate::html::{escaped, shown, shown_value};
 use atf::check::{FileReport, Finding, Verdict};
-use atf::rules::Severity;
+use atf::rules::{Rule, Severity};
 
 /// The maximum number of findings to show for a session.
 const FINDINGS: usize = 200;
@@ -132,5 +131,38 @@ impl FindingView {
     fn size(&self) -> usize {
         let texts = [&self.file, &self.field, &self.message];
         MARKUP + texts.map(|text| escaped(text)).iter().sum::<usize>()
+    }
+}
+
+/// The rules that are less than a MUST for writers, but whose findings mean that events or names are
+/// missing.
+const MISSING: [&str; 4] = [
+    "ATF-MANI-001",
+    "ATF-MANI-014",
+    "ATF-MANI-016",
+    "ATF-SESS-003",
+];
+
+/// The rules that are advice for writers, but whose findings mean that a file lost its end or
+/// details.
+const DOUBTFUL: [&str; 8] = [
+    "ATF-DFTR-010",
+    "ATF-DFTR-011",
+    "ATF-DFTR-012",
+    "ATF-IFTR-010",
+    "ATF-IFTR-011",
+    "ATF-IFTR-012",
+    "ATF-LINK-002",
+    "ATF-LINK-004",
+];
+
+/// Returns the severity that a broken rule has for readers.
+pub(super) fn cost(rule: &Rule) -> Severity {
+    if MISSING.contains(&rule.id) {
+        Severity::Must
+    } else if DOUBTFUL.contains(&rule.id) {
+        Severity::Should
+    } else {
+        rule.severity
     }
 }

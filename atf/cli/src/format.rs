@@ -1,14 +1,76 @@
-//! A record's field in a file: its value and meaning.
+//! Decodes bytes according to the format's layout: fields, their values and meanings.
 
 use std::fmt::{self, Write as _};
+use std::sync::OnceLock;
 
-use atf_spec::layout::{Field, Value};
+use atf::Wire;
+use atf_spec::layout::{Field, Layout, Record, Value};
 
-use super::enumeration;
 use crate::text::{Hex, Printable, Seconds, Since};
 
 /// The fields shown in hexadecimal: addresses, two-part ids and checksums.
 const IN_HEX: [&str; 6] = ["checksum", "function_id", "x_regs", "lr", "fp", "sp"];
+
+/// The resolved layout of both wire versions.
+fn layout() -> &'static Layout {
+    static LAYOUT: OnceLock<Layout> = OnceLock::new();
+    LAYOUT
+        .get_or_init(|| serde_json::from_str(atf_spec::layout::JSON).expect("the committed layout"))
+}
+
+/// A record in one wire version.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shape {
+    record: &'static Record,
+    fields: &'static [Field],
+}
+
+impl Shape {
+    /// Returns the record with this name, which must be in the layout.
+    pub(crate) fn new(record: &str, wire: Wire) -> Self {
+        let record = layout().record(record);
+        let layout = record.and_then(|record| record.layout(wire.version()));
+        let (record, layout) = record
+            .zip(layout)
+            .expect("the layout contains each record that `explain` names, in both wire versions");
+        Self {
+            record,
+            fields: &layout.fields,
+        }
+    }
+
+    /// Returns the record's name in the spec, such as `index_event`.
+    pub(crate) fn name(&self) -> &'static str {
+        &self.record.name
+    }
+
+    /// Returns the spec's description of the record.
+    pub(crate) fn doc(&self) -> &'static str {
+        &self.record.doc
+    }
+
+    /// Returns the record's size in bytes.
+    pub(crate) fn size(&self) -> u64 {
+        self.record.size.into()
+    }
+
+    /// Returns the number in one of the record's fields, or 0 if the bytes do not cover it.
+    pub(crate) fn number(&self, bytes: &[u8], field: &str) -> u64 {
+        let mut fields = self.decode(bytes);
+        let found = fields.find(|decoded| decoded.field.name == field);
+        found.and_then(|decoded| decoded.number()).unwrap_or(0)
+    }
+
+    /// Decodes as many of the record's fields as the bytes cover; the last field may be truncated.
+    pub(crate) fn decode<'a>(&self, bytes: &'a [u8]) -> impl Iterator<Item = Decoded<'a>> {
+        self.fields.iter().filter_map(move |field| {
+            let start = usize::try_from(field.offset).ok()?;
+            let end = usize::try_from(field.end()).ok()?.min(bytes.len());
+            let bytes = bytes.get(start..end).filter(|bytes| !bytes.is_empty())?;
+            Some(Decoded { field, bytes })
+        })
+    }
+}
 
 /// A field and its bytes in a file.
 #[derive(Debug, Clone, Copy)]
@@ -189,7 +251,7 @@ fn number(bytes: &[u8]) -> u64 {
 }
 
 fn in_enumeration(name: &str, number: u64) -> Meaning {
-    let Some(enumeration) = enumeration(name) else {
+    let Some(enumeration) = layout().enumeration(name) else {
         return Meaning::Plain;
     };
     if !enumeration.flags {
@@ -216,7 +278,6 @@ fn in_enumeration(name: &str, number: u64) -> Meaning {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Shape, layout};
     use super::*;
 
     #[test]
@@ -233,7 +294,7 @@ mod tests {
         let mut bytes = [0; 64];
         bytes[..4].copy_from_slice(b"ATI2");
         bytes[offset] = byte;
-        let shape = Shape::new("index_header", atf::Wire::V1);
+        let shape = Shape::new("index_header", Wire::V1);
         let mut fields = shape.decode(&bytes);
         let field = fields.find(|field| field.field.name == name).unwrap();
         field.meaning(None)

@@ -1,31 +1,26 @@
-//! Checks that all commands report a damaged session consistently: `table.txt` lists states of a
-//! session, and the output of each command for each state. Only the built command is used, so the
-//! table does not depend on its implementation.
+//! Checks that all commands report a damaged session consistently: `states.txt` lists states of a
+//! session, and the output of each command for each state.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use assert_cmd::Command;
 use tempfile::TempDir;
 
-const TABLE: &str = include_str!("table.txt");
+use super::{atf, texts};
+
+const TABLE: &str = include_str!("states.txt");
 
 /// The commands that `*` stands for in the table.
 const READERS: &str = "info, info --verify, report, tree, last, dump, diff, export, flamegraph";
 
 /// Runs `atf` in a folder. Returns the exit status, and the output followed by the messages.
-fn atf(folder: &Path, arguments: &str) -> (i32, String) {
-    let mut command = Command::cargo_bin("atf").unwrap();
-    let output = command
-        .current_dir(folder)
-        .args(arguments.split_whitespace())
-        .output()
-        .unwrap();
-    let text = [&output.stdout[..], &output.stderr].concat();
-    let status = output.status.code().expect("not killed by a signal");
-    (status, String::from_utf8_lossy(&text).into_owned())
+fn outcome(folder: &Path, arguments: &str) -> (i32, String) {
+    let arguments: Vec<_> = arguments.split_whitespace().collect();
+    let output = atf(folder, &arguments);
+    let (status, text, messages) = texts(&output);
+    (status, [text, messages].concat())
 }
 
 /// Returns the command line of a command in the table. Rewrites write to `STATE.COMMAND`.
@@ -114,12 +109,12 @@ fn create(folder: &Path, state: &str) {
     }
     if let Some((from, command)) = state.rsplit_once('.') {
         create(folder, from);
-        atf(folder, &line(command, from));
+        outcome(folder, &line(command, from));
         return;
     }
     if state == "intact" {
         let options = "--threads 3 --events 1000 --functions 20 --seed 1";
-        let (status, text) = atf(folder, &format!("synth {options} --out intact"));
+        let (status, text) = outcome(folder, &format!("synth {options} --out intact"));
         assert_eq!(status, 0, "{text}");
     } else {
         copy(&folder.join("intact"), &session);
@@ -174,7 +169,7 @@ fn all_commands_report_each_state_consistently() {
             // A rewrite's output may exist, because it is itself a state.
             let out = folder.path().join(format!("{}.{}", row.state, row.command));
             let _ = fs::remove_dir_all(out);
-            atf(folder.path(), &line(row.command, row.state))
+            outcome(folder.path(), &line(row.command, row.state))
         });
         let is_right = |text: &&&str| match text.strip_prefix('!') {
             Some(text) => !run.1.contains(text),
